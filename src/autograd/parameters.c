@@ -1,0 +1,168 @@
+/* parameters.c: see parameters.h. */
+#include "parameters.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "mem.h"
+#include "parallel.h"
+#include "rng.h"
+
+/* Parameters start on a cache line, as vector loads like it. */
+#define ALIGNED_NUMBERS (TAP_ALIGNMENT / sizeof(tap_real))
+
+void tap_parameters_clear(struct tap_parameters *parameters)
+{
+    for (size_t i = 0; i < parameters->n; i++) {
+        tap_mem_free(parameters->items[i]->name);
+        tap_mem_free(parameters->items[i]);
+    }
+    tap_mem_free(parameters->items);
+    tap_mem_free(parameters->data);
+    tap_mem_free(parameters->grad);
+    *parameters = (struct tap_parameters){0};
+}
+
+static char *join_name(const char *prefix, const char *name)
+{
+    size_t prefix_bytes = strlen(prefix);
+    size_t name_bytes = strlen(name);
+    char *joined = tap_mem_new(prefix_bytes + 1 + name_bytes + 1, 1);
+    if (joined == NULL)
+        return NULL;
+    if (prefix_bytes > 0) {
+        memcpy(joined, prefix, prefix_bytes);
+        joined[prefix_bytes++] = '.';
+    }
+    memcpy(joined + prefix_bytes, name, name_bytes + 1);
+    return joined;
+}
+
+/* Sizes of the new parameter and of the block after it; false on overflow. */
+static bool count_numbers(struct tap_parameters *parameters, struct tap_parameter *item)
+{
+    size_t size = 1;
+    size_t aligned;
+    for (int i = 0; i < item->tensor.n_dims; i++)
+        if (!tap_size_mul(size, item->tensor.shape[i], &size))
+            return false;
+    if (!tap_size_add(size, ALIGNED_NUMBERS - 1, &aligned))
+        return false;
+    aligned = aligned / ALIGNED_NUMBERS * ALIGNED_NUMBERS;
+    item->tensor.size = size;
+    item->offset = parameters->block_size;
+    return tap_size_add(parameters->block_size, aligned, &parameters->block_size);
+}
+
+struct tap_tensor *tap_parameters_add(struct tap_parameters *parameters, const char *prefix, const char *name,
+                                      int n_dims, const size_t *shape, struct tap_init init, struct tap_error *error)
+{
+    if (error->status != TAP_OK)
+        return NULL;
+    struct tap_parameter *item = tap_mem_new(1, sizeof *item);
+    char *joined = join_name(prefix, name);
+    if (item == NULL || joined == NULL ||
+        !tap_mem_reserve(&parameters->items, &parameters->capacity, parameters->n + 1, sizeof(struct tap_parameter *))) {
+        tap_error_memory(error, "a parameter's record");
+        goto failed;
+    }
+    if (tap_parameters_find(parameters, joined) != NULL) {
+        tap_error_set(error, TAP_ERR_VALUE, "two parameters are named %s", joined);
+        goto failed;
+    }
+    *item = (struct tap_parameter){.name = joined, .init = init};
+    item->tensor.n_dims = n_dims;
+    for (int i = 0; i < n_dims; i++)
+        item->tensor.shape[i] = shape[i];
+    item->tensor.requires_grad = true;
+    item->tensor.has_grad = true;
+    if (!count_numbers(parameters, item)) {
+        tap_error_set(error, TAP_ERR_SHAPE, "parameter %s is too large", joined);
+        goto failed;
+    }
+    parameters->n_numbers += item->tensor.size;
+    parameters->items[parameters->n++] = item;
+    return &item->tensor;
+failed:
+    tap_mem_free(joined);
+    tap_mem_free(item);
+    return NULL;
+}
+
+enum tap_status tap_parameters_allocate(struct tap_parameters *parameters, struct tap_error *error)
+{
+    if (error->status != TAP_OK)
+        return error->status;
+    TAP_CHECK(parameters->data == NULL && parameters->grad == NULL);
+    parameters->data = tap_mem_new_aligned(parameters->block_size, sizeof(tap_real));
+    parameters->grad = tap_mem_new_aligned(parameters->block_size, sizeof(tap_real));
+    if (parameters->data == NULL || parameters->grad == NULL)
+        return tap_error_set(error, TAP_ERR_MEMORY, "out of memory for %zu parameters", parameters->n_numbers);
+    if (parameters->block_size > 0) {
+        memset(parameters->data, 0, parameters->block_size * sizeof(tap_real));
+        memset(parameters->grad, 0, parameters->block_size * sizeof(tap_real));
+    }
+    for (size_t i = 0; i < parameters->n; i++) {
+        parameters->items[i]->tensor.data = parameters->data + parameters->items[i]->offset;
+        parameters->items[i]->tensor.grad = parameters->grad + parameters->items[i]->offset;
+    }
+    return TAP_OK;
+}
+
+void tap_parameters_initialize(struct tap_parameters *parameters, uint64_t seed)
+{
+    for (size_t p = 0; p < parameters->n; p++) {
+        struct tap_parameter *item = parameters->items[p];
+        struct tap_rng rng = {.key = tap_rng_key(seed, TAP_RNG_INIT, 0, (uint32_t)p)};
+        for (size_t i = 0; i < item->tensor.size; i++) {
+            double value = 0;
+            switch (item->init.kind) {
+            case TAP_INIT_ZEROS:
+                break;
+            case TAP_INIT_ONES:
+                value = 1;
+                break;
+            case TAP_INIT_UNIFORM:
+                value = item->init.scale * (2 * tap_rng_uniform(&rng) - 1);
+                break;
+            case TAP_INIT_NORMAL:
+                value = item->init.scale * tap_rng_normal(&rng);
+                break;
+            }
+            item->tensor.data[i] = (tap_real)value;
+        }
+    }
+}
+
+void tap_parameters_zero_grad(struct tap_parameters *parameters)
+{
+    if (parameters->block_size > 0)
+        memset(parameters->grad, 0, parameters->block_size * sizeof(tap_real));
+}
+
+struct tap_parameter *tap_parameters_find(const struct tap_parameters *parameters, const char *name)
+{
+    for (size_t i = 0; i < parameters->n; i++)
+        if (strcmp(parameters->items[i]->name, name) == 0)
+            return parameters->items[i];
+    return NULL;
+}
+
+double tap_parameters_grad_norm(const struct tap_parameters *parameters)
+{
+    double sum = 0;
+    for (size_t p = 0; p < parameters->n; p++) {
+        const struct tap_tensor *tensor = &parameters->items[p]->tensor;
+        double part = 0;
+#pragma omp simd reduction(+ : part)
+        for (size_t i = 0; i < tensor->size; i++)
+            part += (double)tensor->grad[i] * (double)tensor->grad[i];
+        sum += part;
+    }
+    return sqrt(sum);
+}
+
+struct tap_init tap_init_xavier_uniform(size_t fan_in, size_t fan_out)
+{
+    return (struct tap_init){TAP_INIT_UNIFORM, sqrt(6.0 / (double)(fan_in + fan_out))};
+}
