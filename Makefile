@@ -63,6 +63,9 @@ build/$(1)/run_tests: $$(TEST_SOURCES:%.c=build/$(1)/%.o) build/$(1)/libtrainer.
 	$$(CC) $$(CFLAGS) $(2) -o $$@ $$^ -lcriterion $$(LDLIBS)
 -include $$(patsubst %.c,build/$(1)/%.d,$$(LIBRARY_SOURCES) $$(TRAINER_SOURCES) $$(TEST_SOURCES) $$(wildcard train/main_*.c))
 endef
+# Every number of small_product.c goes through a whole vector, so a fused product and sum is the same everywhere.
+build/%/src/autograd/small_product.o: NUMERICS = -ffp-contract=fast -fno-math-errno
+
 SANITIZE_FLAGS = -O1 -DTAP_CHECKS -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
 $(eval $(call variant,float,))
 $(eval $(call variant,test-float,-DTAP_CHECKS))
