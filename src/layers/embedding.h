@@ -1,0 +1,41 @@
+/* embedding.h: a vector for each token, and the positions that are added to it once, before the first layer. */
+#ifndef TAP_EMBEDDING_H
+#define TAP_EMBEDDING_H
+
+#include "context.h"
+#include "parameters.h"
+
+enum tap_positions { TAP_POSITIONS_NONE, TAP_POSITIONS_SINUSOIDAL, TAP_POSITIONS_LEARNED };
+
+struct tap_embedding_options {
+    size_t vocabulary; /* V */
+    size_t d_model;    /* D */
+    size_t max_length; /* the longest sequence that positions are there for */
+    enum tap_positions positions;
+    bool scale;        /* multiply the token's vector by sqrt(D) */
+    double dropout;
+};
+
+struct tap_embedding_layer {
+    struct tap_embedding_options options;
+    struct tap_tensor *weight;        /* "embedding.weight" (V,D), normal of deviation 1/sqrt(D) */
+    struct tap_tensor *position;      /* "position.weight" (max_length,D) when learned, normal of deviation 0.02 */
+    struct tap_tensor sinusoidal;     /* (max_length,D), constant, when sinusoidal */
+};
+
+/* Adds the parameters and, for sinusoidal positions, takes memory for their table. */
+void tap_embedding_layer_add(struct tap_embedding_layer *layer, struct tap_parameters *parameters,
+                             const struct tap_embedding_options *options, struct tap_error *error);
+void tap_embedding_layer_clear(struct tap_embedding_layer *layer);
+
+/* tokens: N ids below V, borrowed until the tape is reset -> (N,D). Dropout is number 0 of the model. */
+struct tap_tensor *tap_embedding_layer_forward(struct tap_embedding_layer *layer, const struct tap_context *context,
+                                               const uint32_t *tokens, size_t n_tokens);
+
+/* tap_sinusoidal_positions: fills out (n,D).
+ *
+ * Formula  PE(p,2i) = sin(p / 10000^(2i/D)), PE(p,2i+1) = cos(p / 10000^(2i/D)), p from 0; D may be odd
+ * Source   Vaswani et al. 2017, arXiv:1706.03762 section 3.5 */
+void tap_sinusoidal_positions(size_t n, size_t d_model, tap_real *out);
+
+#endif
