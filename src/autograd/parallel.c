@@ -12,7 +12,7 @@ static int chosen_threads; /* 0: not chosen yet */
 void tap_set_threads(int n_threads)
 {
     if (n_threads <= 0)
-        n_threads = omp_get_num_procs();
+        n_threads = omp_get_max_threads(); /* those the process may run on, or OMP_NUM_THREADS */
     chosen_threads = n_threads > MAX_THREADS ? MAX_THREADS : n_threads;
 }
 

@@ -1,0 +1,269 @@
+/* main_train.c: ./train: trains a model as a config says, or goes on with a run. */
+#include <getopt.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "atomic_file.h"
+#include "mem.h"
+#include "program.h"
+#include "training.h"
+
+static const char help[] =
+    "Usage: ./train --config FILE [--set group.key=value]... [--out DIR] [--threads N] [--quiet]\n"
+    "       ./train --resume DIR|FILE [--out NEW] [--set group.key=value]...\n"
+    "\n"
+    "Trains a Transformer encoder for text classification.\n"
+    "\n"
+    "  --config FILE          the config (docs/config.md lists every key)\n"
+    "  --set group.key=value  sets one key over the config's; may be repeated, the last value of a key holds\n"
+    "  --out DIR              the folder of the run; else runs/<config name>-<n>\n"
+    "  --resume DIR           goes on in the folder of a run, from its newest whole checkpoint\n"
+    "  --resume FILE          goes on from a checkpoint, into the new folder --out\n"
+    "  --threads N            threads; 0: all (train.threads)\n"
+    "  --quiet                nothing on standard output\n"
+    "  --help, --version\n"
+    "\n"
+    "Exit status: 0 done; 1 the run failed; 2 bad usage, config, data or checkpoint; 128+signal after SIGINT or SIGTERM,\n"
+    "once the step at hand is finished and saved.\n";
+
+struct arguments {
+    const char *config, *out, *resume;
+    const char **sets; /* n_sets assignments, --threads as one of them */
+    size_t n_sets;
+    char threads[64];
+    bool quiet;
+};
+
+enum option { OPTION_CONFIG = 256, OPTION_SET, OPTION_OUT, OPTION_RESUME, OPTION_THREADS, OPTION_QUIET, OPTION_HELP, OPTION_VERSION };
+static const struct option options[] = {
+    {"config", required_argument, NULL, OPTION_CONFIG},   {"set", required_argument, NULL, OPTION_SET},
+    {"out", required_argument, NULL, OPTION_OUT},         {"resume", required_argument, NULL, OPTION_RESUME},
+    {"threads", required_argument, NULL, OPTION_THREADS}, {"quiet", no_argument, NULL, OPTION_QUIET},
+    {"help", no_argument, NULL, OPTION_HELP},             {"version", no_argument, NULL, OPTION_VERSION},
+    {NULL, 0, NULL, 0},
+};
+
+/* Reads the command line; -1 to go on, else the exit status. */
+static int parse_arguments(int argc, char **argv, struct arguments *arguments)
+{
+    int threads = -1;
+    for (int c = getopt_long(argc, argv, "", options, NULL); c != -1; c = getopt_long(argc, argv, "", options, NULL))
+        switch (c) {
+        case OPTION_CONFIG:
+            arguments->config = optarg;
+            break;
+        case OPTION_SET:
+            arguments->sets[arguments->n_sets++] = optarg;
+            break;
+        case OPTION_OUT:
+            arguments->out = optarg;
+            break;
+        case OPTION_RESUME:
+            arguments->resume = optarg;
+            break;
+        case OPTION_THREADS:
+            if (!parse_threads(optarg, &threads))
+                return EXIT_BAD_INPUT;
+            break;
+        case OPTION_QUIET:
+            arguments->quiet = true;
+            break;
+        case OPTION_HELP:
+            fputs(help, stdout);
+            return EXIT_DONE;
+        case OPTION_VERSION:
+            print_version("train");
+            return EXIT_DONE;
+        default:
+            return report_usage("./train");
+        }
+    if (threads >= 0) {
+        snprintf(arguments->threads, sizeof arguments->threads, "train.threads=%d", threads);
+        arguments->sets[arguments->n_sets++] = arguments->threads;
+    }
+    if (optind < argc) {
+        report_error("%s: not an option", argv[optind]);
+        return report_usage("./train");
+    }
+    if (arguments->config == NULL && arguments->resume == NULL) {
+        report_error("--config FILE or --resume DIR|FILE is needed");
+        return report_usage("./train");
+    }
+    if (arguments->resume != NULL && is_folder(arguments->resume) && arguments->out != NULL) {
+        report_error("--resume %s goes on in that folder; leave --out away, or name a checkpoint file", arguments->resume);
+        return EXIT_BAD_INPUT;
+    }
+    if (arguments->resume != NULL && !is_folder(arguments->resume) && arguments->out == NULL) {
+        report_error("--resume %s goes on from a file; --out NEW is needed", arguments->resume);
+        return EXIT_BAD_INPUT;
+    }
+    return -1;
+}
+
+/* The stored config's values, as if read from a file. */
+static void copy_config(struct tap_config *config, const struct tap_checkpoint *from, struct tap_config_errors *errors)
+{
+    struct tap_config_text text = {0};
+    tap_config_write(&from->config, &text);
+    if (text.out_of_memory)
+        tap_config_errors_memory(errors);
+    else
+        tap_config_read_text(config, from->path, text.bytes, text.n_bytes, errors);
+    tap_config_text_clear(&text);
+}
+
+/* Fills and finishes the config; all its errors are told. */
+static bool load_config(struct tap_config *config, const struct arguments *arguments, const struct tap_checkpoint *from)
+{
+    struct tap_config_errors errors = {0};
+    if (arguments->config != NULL)
+        tap_config_read_file(config, arguments->config, &errors);
+    else
+        copy_config(config, from, &errors);
+    for (size_t i = 0; i < arguments->n_sets; i++)
+        tap_config_set(config, arguments->sets[i], &errors);
+    if (tap_config_finish(config, &errors) && from != NULL)
+        tap_config_compare_for_resume(&from->config, config, &errors);
+    size_t n = tap_config_errors_count(&errors);
+    for (size_t i = 0; i < n; i++)
+        report_error("%s", tap_config_errors_get(&errors, i));
+    tap_config_errors_clear(&errors);
+    return n == 0;
+}
+
+/* "tiny" of "configs/tiny.cfg" */
+static void config_name(const char *path, char *out, size_t n_bytes)
+{
+    const char *slash = strrchr(path, '/');
+    snprintf(out, n_bytes, "%s", slash == NULL ? path : slash + 1);
+    char *dot = strrchr(out, '.');
+    if (dot != NULL && dot != out)
+        *dot = '\0';
+}
+
+static enum tap_status open_folder(struct run_folder *folder, const struct arguments *arguments, struct tap_error *error)
+{
+    char name[256];
+    if (arguments->resume != NULL && arguments->out == NULL)
+        return folder->descriptor >= 0 ? TAP_OK : run_folder_open(folder, arguments->resume, error);
+    if (arguments->out != NULL)
+        return run_folder_create(folder, arguments->out, error);
+    config_name(arguments->config, name, sizeof name);
+    return run_folder_create_next(folder, name, error);
+}
+
+/* Takes the best model beside the checkpoint along into the new folder, where it is the one that the checkpoint names. */
+static enum tap_status take_best_along(const struct tap_checkpoint *from, const struct run_folder *folder,
+                                       struct tap_error *error)
+{
+    struct tap_error own = {0};
+    const char *slash = strrchr(from->path, '/');
+    char *beside = tap_mem_copy_text(from->path, slash == NULL ? 0 : (size_t)(slash - from->path));
+    if (!from->progress.has_best || beside == NULL) {
+        tap_mem_free(beside);
+        return beside == NULL ? tap_error_memory(error, "a path") : TAP_OK;
+    }
+    char *best_path = path_join(slash == NULL ? "." : beside[0] == '\0' ? "/" : beside, "best.npz", error);
+    char *new_path = path_join(folder->path, "best.npz", error);
+    struct tap_checkpoint *best = best_path == NULL ? NULL : tap_checkpoint_open(best_path, &own);
+    if (best != NULL && best->progress.step == from->progress.best_step && new_path != NULL)
+        tap_file_publish_link(best_path, new_path, error);
+    else if (error->status == TAP_OK)
+        report_error("warning: the best model, of step %lld, is not beside %s: the new folder has none until a better one",
+                     (long long)from->progress.best_step, from->path);
+    tap_checkpoint_close(best);
+    tap_mem_free(best_path);
+    tap_mem_free(new_path);
+    tap_mem_free(beside);
+    return error->status;
+}
+
+static void tell_start(const struct training *training, const struct run_folder *folder)
+{
+    const struct tap_data *data = training->data;
+    report_line(training->report, "%zu parameters, %zu classes, %u tokens in the vocabulary; rows: %u train, %u valid, %u test",
+                training->model->parameters.n_numbers, data->n_labels, (unsigned)tap_tokenizer_n_tokens(data->tokenizer),
+                (unsigned)data->parts[TAP_PART_TRAIN].n_rows, (unsigned)data->parts[TAP_PART_VALID].n_rows,
+                (unsigned)data->parts[TAP_PART_TEST].n_rows);
+    report_line(training->report, "%lld steps, from step %lld, into %s", (long long)training->total_steps,
+                (long long)training->progress.step, folder->path);
+}
+
+/* Trains once config and checkpoint are there; the exit status. */
+static int run(const struct arguments *arguments, const struct tap_config *config, const struct tap_checkpoint *from,
+               struct run_folder *folder)
+{
+    struct tap_error error = {0};
+    struct report report;
+    struct training training;
+    enum training_end end = TRAINING_DONE;
+    report_start(&report, arguments->quiet);
+    if (training_init(&training, config, &report, from, &error) != TAP_OK)
+        return report_failure(&error, false);
+    if (open_folder(folder, arguments, &error) != TAP_OK ||
+        (from != NULL && arguments->out != NULL && take_best_along(from, folder, &error) != TAP_OK) ||
+        training_start_folder(&training, folder, from != NULL && arguments->out == NULL, &error) != TAP_OK) {
+        training_clear(&training);
+        return report_failure(&error, false);
+    }
+    tell_start(&training, folder);
+    training_run(&training, &end, &error);
+    training_clear(&training);
+    run_folder_close(folder, &error);
+    if (error.status != TAP_OK) {
+        if (report.is_drawn)
+            fputc('\n', stdout);
+        return report_failure(&error, true);
+    }
+    if (end == TRAINING_SIGNALLED)
+        return 128 + signals_received();
+    if (report.has_failed) {
+        report_error("standard output took no more; the run is finished and saved");
+        return EXIT_RUN_FAILED;
+    }
+    return EXIT_DONE;
+}
+
+/* Opens the checkpoint that --resume names; a folder is locked first, so that nobody else writes to it meanwhile. */
+static struct tap_checkpoint *open_checkpoint(const struct arguments *arguments, struct run_folder *folder,
+                                              struct tap_error *error)
+{
+    if (!is_folder(arguments->resume))
+        return tap_checkpoint_open(arguments->resume, error);
+    if (run_folder_open(folder, arguments->resume, error) != TAP_OK)
+        return NULL;
+    return run_folder_newest(arguments->resume, report_warning, error);
+}
+
+int main(int argc, char **argv)
+{
+    struct arguments arguments = {0};
+    struct tap_error error = {0};
+    struct tap_config config;
+    struct run_folder folder = {.descriptor = -1};
+    struct tap_checkpoint *from = NULL;
+    signals_start();
+    arguments.sets = tap_mem_new((size_t)argc + 1, sizeof *arguments.sets);
+    if (arguments.sets == NULL || !tap_config_init(&config, &error)) {
+        tap_mem_free(arguments.sets);
+        report_error("out of memory");
+        return EXIT_RUN_FAILED;
+    }
+    int status = parse_arguments(argc, argv, &arguments);
+    if (status < 0 && arguments.resume != NULL) {
+        from = open_checkpoint(&arguments, &folder, &error);
+        if (from == NULL)
+            status = report_failure(&error, false);
+    }
+    if (status < 0 && !load_config(&config, &arguments, from))
+        status = EXIT_BAD_INPUT;
+    if (status < 0)
+        status = run(&arguments, &config, from, &folder);
+    run_folder_close(&folder, &error);
+    tap_checkpoint_close(from);
+    tap_config_clear(&config);
+    tap_mem_free(arguments.sets);
+    return status;
+}

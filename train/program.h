@@ -1,0 +1,35 @@
+/* program.h: what the programs share: --help, --version, exit statuses and reading a model. */
+#ifndef PROGRAM_H
+#define PROGRAM_H
+
+#include "checkpoint.h"
+
+/* Exit statuses; after a signal 128 + its number. */
+enum {
+    EXIT_DONE = 0,
+    EXIT_RUN_FAILED = 1, /* full disk, NaN, memory, closed standard output */
+    EXIT_BAD_INPUT = 2,  /* usage, config, data or checkpoint; a folder that cannot be used */
+};
+
+/* Prints the version, compiler flags and engine, as --version asks. */
+void print_version(const char *program);
+
+/* Prints one error that met the run once it worked, or before; returns the exit status: TAP_ERR_MEMORY,
+ * TAP_ERR_NONFINITE and, where `running`, TAP_ERR_IO are failures of the run, all else is bad input. */
+int report_failure(const struct tap_error *error, bool running);
+
+/* Parses "N" for --threads (0 to 2^31-1); false after telling what is wrong. */
+bool parse_threads(const char *text, int *out);
+
+/* Complains about what getopt_long refused. */
+int report_usage(const char *program);
+
+/* A trained model, ready to predict. */
+struct trained {
+    struct tap_checkpoint *checkpoint;
+    struct tap_model *model;
+};
+enum tap_status trained_open(struct trained *trained, const char *path, struct tap_error *error);
+void trained_close(struct trained *trained);
+
+#endif

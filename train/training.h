@@ -1,0 +1,77 @@
+/* training.h: everything a training run holds, made from a config, and the run itself. */
+#ifndef TRAINING_H
+#define TRAINING_H
+
+#include "config_use.h"
+#include "evaluation.h"
+#include "report.h"
+#include "run_folder.h"
+
+/* What was done since the last log line, for the progress line alone; loss and weight are in tap_progress. */
+struct training_interval {
+    uint64_t n_rows;
+    uint64_t n_right;
+    uint64_t n_tokens;
+    double seconds;
+};
+
+struct training {
+    const struct tap_config *config; /* finished; borrowed */
+    struct report *report;           /* borrowed */
+    struct tap_data *data;
+    struct tap_model *model;
+    struct tap_optimizer *optimizer;
+    struct tap_batches *batches;
+    struct tap_tape *tape;
+    struct evaluator valid;    /* batches NULL: there is no validation part */
+    tap_real *class_weights;   /* C numbers; NULL: all 1 */
+    struct tap_schedule_options schedule;
+    int64_t total_steps;
+    struct tap_progress progress;
+    struct training_interval interval;
+    struct run_folder *folder; /* borrowed */
+    double started_s;
+    int64_t first_step; /* where this process began */
+};
+
+/* Reads the data and builds model, optimizer and tape, all at their start or, with a checkpoint, where it stands. The
+ * checkpoint must stay open as long as the training. Frees what it made when it fails. */
+enum tap_status training_init(struct training *training, const struct tap_config *config, struct report *report,
+                              const struct tap_checkpoint *from, struct tap_error *error);
+void training_clear(struct training *training);
+
+/* Writes config.cfg and data.json into the folder and starts metrics.jsonl there. */
+enum tap_status training_start_folder(struct training *training, struct run_folder *folder, bool resumed,
+                                      struct tap_error *error);
+
+/* How a run ended. */
+enum training_end { TRAINING_DONE, TRAINING_STOPPED_AFTER, TRAINING_SIGNALLED };
+
+/* Trains until the end, stop_after or a signal, logging, evaluating and saving as the config says. */
+enum tap_status training_run(struct training *training, enum training_end *out_end, struct tap_error *error);
+
+/* One optimizer step (train_step.c): the gradients of up to `accumulate` batches, clipped, given to the optimizer.
+ * *out_norm: the gradient's norm before clipping. TAP_ERR_NONFINITE names the step, the rate and the first bad tensor. */
+enum tap_status training_step(struct training *training, double learning_rate, double *out_norm,
+                              struct tap_error *error);
+
+/* Lines of metrics.jsonl and of standard output (train_log.c). */
+enum tap_status training_log_step(struct training *training, double learning_rate, double norm, struct tap_error *error);
+enum tap_status training_log_scores(struct training *training, const char *split, int64_t step,
+                                    const struct scores *scores, struct tap_error *error);
+enum tap_status training_log_done(struct training *training, struct tap_error *error);
+
+/* data.json (data_report.c), for tap_mem_free. */
+char *data_report(const struct tap_data *data, struct tap_error *error);
+
+/* Seconds since some fixed moment. */
+double now_s(void);
+
+/* After signals_start, the first SIGINT or SIGTERM is noted and a second one ends the process at once. 0: none yet. */
+void signals_start(void);
+int signals_received(void);
+
+/* Writes to a closed pipe or past a size limit fail with an error, which is told, in place of a silent death. */
+void ignore_broken_pipes(void);
+
+#endif
