@@ -85,8 +85,10 @@ TABLE = [
     encoder("depth_4", layers=4, d_model=4, heads=2, d_ff=6),
     encoder("depth_4_pre_norm", TEN, PRE, layers=4, d_model=4, heads=2, d_ff=6),
     # widths: odd with one head, the narrowest, feed-forward from 1
+    # (one feature: layer norm gives its shift alone, so nothing below it gets a gradient; two: +-1 almost, hence the eps)
     encoder("width_1", GELU, d_model=1, heads=1, d_ff=3),
-    encoder("width_2", d_model=2, heads=1, d_ff=3, layers=2),
+    encoder("width_1_depth_0", d_model=1, heads=1, layers=0, positions="learned"),
+    encoder("width_2", d_model=2, heads=1, d_ff=3, layers=2, norm_eps=0.25),
     encoder("width_3", GELU, PRE, d_model=3, heads=1, d_ff=4, layers=2),
     encoder("width_5", TEN, d_model=5, heads=1, d_ff=7),
     encoder("width_7", TEN, GELU, PRE, d_model=7, heads=1, d_ff=3, pooling="cls"),
