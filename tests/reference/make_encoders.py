@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 """make_encoders.py: writes encoders.txt, the values that PyTorch gives for a table of small encoders.
 
     OMP_NUM_THREADS=1 /usr/bin/python3 tests/reference/make_encoders.py      (PyTorch 1.13, ten seconds)
