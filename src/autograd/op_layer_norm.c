@@ -137,8 +137,9 @@ static void add_row_parts(size_t n, const tap_real *restrict x, struct row_momen
     }
 }
 
-/* gradient[j] += the sum of the blocks' parts, in order of blocks; parts of one block are 2 n numbers apart. */
-static void add_parts(size_t n, size_t n_blocks, const tap_real *parts, tap_real *gradient)
+/* gradient[j] += the sum of the blocks' parts, in order of blocks. A block's numbers for it begin `first` (0 or n) into
+ * its 2 n. */
+static void add_parts(size_t n, size_t n_blocks, const tap_real *parts, size_t first, tap_real *gradient)
 {
     double cost = (double)n * (double)n_blocks;
 #pragma omp parallel for num_threads(tap_threads_for(cost))
@@ -147,7 +148,7 @@ static void add_parts(size_t n, size_t n_blocks, const tap_real *parts, tap_real
         double sums[COLUMN_BLOCK] = {0};
         for (size_t block = 0; block < n_blocks; block++)
             for (size_t j = 0; j < width; j++)
-                sums[j] += (double)parts[block * 2 * n + start + j];
+                sums[j] += (double)parts[block * 2 * n + first + start + j];
         for (size_t j = 0; j < width; j++)
             gradient[start + j] += (tap_real)sums[j];
     }
@@ -184,9 +185,9 @@ static void layer_norm_backward(struct tap_node *node)
     for (size_t block = 0; block < n_blocks; block++)
         backward_block(node, block, dx, parts == NULL ? NULL : parts + block * 2 * n);
     if (attributes->gain != NULL && tap_wants_grad(attributes->gain))
-        add_parts(n, n_blocks, parts, tap_grad_add(attributes->gain));
+        add_parts(n, n_blocks, parts, 0, tap_grad_add(attributes->gain));
     if (attributes->shift != NULL && tap_wants_grad(attributes->shift))
-        add_parts(n, n_blocks, parts + n, tap_grad_add(attributes->shift));
+        add_parts(n, n_blocks, parts, n, tap_grad_add(attributes->shift));
 }
 
 const struct tap_op tap_layer_norm_op = {.name = "tap_layer_norm",
