@@ -27,6 +27,9 @@ struct tap_attention_options {
 
 enum tap_pooling { TAP_POOLING_MEAN, TAP_POOLING_MAX, TAP_POOLING_CLS };
 
+/* The label of a row that tap_cross_entropy leaves out: it counts nowhere and its gradient is 0. */
+#define TAP_IGNORE_LABEL UINT32_MAX
+
 struct tap_cross_entropy_options {
     double label_smoothing;        /* e: target (1-e) on the label plus e/C on every class */
     const tap_real *class_weights; /* C numbers, NULL: all 1; borrowed until the tape is reset */

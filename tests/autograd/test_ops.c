@@ -217,7 +217,8 @@ Test(ops, an_allocation_that_fails_marks_the_tape_and_nothing_else)
             succeeded = !tap_tape_failed(tape);
             cr_assert(succeeded || tap_tape_error(tape)->status == TAP_ERR_MEMORY, "%s: %s", entries[e].name,
                       tap_tape_error(tape)->message);
-            cr_assert_eq(succeeded, loss != NULL && (!loss->requires_grad || loss->has_grad));
+            /* a failure in the midst of tap_backward leaves a loss with a gradient: only success says anything */
+            cr_assert(!succeeded || (loss != NULL && (!loss->requires_grad || loss->has_grad)));
             tap_tape_free(tape);
             cr_assert_lt(n, 100);
         }
