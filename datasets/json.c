@@ -9,7 +9,8 @@
 #include <pthread.h>
 #include <string.h>
 
-/* The library reports bad UTF-8 and lack of memory alike; this tells them apart. */
+/* The library reports bad UTF-8 and lack of memory alike; this tells them apart. And version 2.14 overlooks some failed
+ * allocations (a character of a token when parsing, a key when dumping): what it gives is whole only if none failed. */
 static _Thread_local bool allocation_failed;
 
 static void *allocate(size_t n_bytes)
@@ -209,14 +210,16 @@ struct tap_json *tap_json_parse(const char *bytes, size_t n_bytes, const char *w
         return NULL;
     }
     json_t *value = json_loadb(n_bytes > 0 ? bytes : "", n_bytes, JSON_REJECT_DUPLICATES, &reason);
-    if (value != NULL)
+    if (value != NULL && !allocation_failed)
         return outer(value);
     blank_controls(reason.text);
-    if (allocation_failed)
+    if (allocation_failed) {
+        json_decref(value);
         tap_error_memory(error, "a JSON value");
-    else
+    } else {
         tap_error_set(error, TAP_ERR_FORMAT, "%s:%d: no valid JSON: %s", where, reason.line > 0 ? reason.line : 1,
                       reason.text);
+    }
     return NULL;
 }
 
@@ -227,7 +230,6 @@ char *tap_json_dump(const struct tap_json *value, int real_digits, size_t *out_n
     TAP_CHECK(real_digits >= 1 && real_digits <= 17);
     prepare();
     char *text = json_dumps(inner(value), JSON_COMPACT | JSON_REAL_PRECISION(real_digits));
-    /* Version 2.14 overlooks a failed write of a key and goes on: its text is whole only if no allocation failed. */
     if (text == NULL || allocation_failed) {
         tap_mem_free(text);
         tap_error_memory(error, "JSON text");
