@@ -109,7 +109,7 @@ static enum tap_status read_end(const struct tap_byte_source *source, const unsi
         *out = here;
         return TAP_OK;
     }
-    struct extent large;
+    struct extent large = {0};
     enum tap_status status = read_end64(source, end, &large, error);
     if (status != TAP_OK)
         return status;
@@ -267,7 +267,7 @@ static enum tap_status read_members(const struct tap_byte_source *source, const 
     unsigned char *record = directory->block;
     uint64_t n_left = extent->n_bytes;
     for (size_t i = 0; i < directory->n_members; i++) {
-        size_t n;
+        size_t n = 0;
         enum tap_status status =
             read_member(source, record, n_left, extent->offset, &directory->members[i], &n, error);
         if (status != TAP_OK)
@@ -404,7 +404,7 @@ done:
 enum tap_status tap_zip_directory_read(const struct tap_byte_source *source, struct tap_zip_directory *out_directory,
                                        struct tap_error *error)
 {
-    struct extent extent;
+    struct extent extent = {0};
     struct tap_zip_directory directory = {0};
     enum tap_status status = find_directory(source, &extent, error);
     if (status != TAP_OK)

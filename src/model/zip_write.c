@@ -211,16 +211,19 @@ static int compare_names(const void *a, const void *b)
 
 static void check_names(struct tap_zip_writer *writer)
 {
+    char text[256];
     qsort(writer->names, writer->n_names, sizeof *writer->names, compare_names);
     for (size_t i = 1; i < writer->n_names; i++)
-        if (strcmp(writer->names[i - 1], writer->names[i]) == 0)
-            tap_zip_fail(writer, TAP_ERR_VALUE, "two members have the same name");
+        if (strcmp(writer->names[i - 1], writer->names[i]) == 0) {
+            snprintf(text, sizeof text, "%.200s is added twice", writer->names[i]);
+            tap_zip_fail(writer, TAP_ERR_VALUE, text);
+        }
 }
 
 /* Puts the checksum in place of the comment's placeholder, the file's last bytes. */
 static void write_checksum(struct tap_zip_writer *writer)
 {
-    unsigned char block[4096];
+    unsigned char block[16384];
     char digits[CHECKSUM_BYTES + 1];
     uint64_t n = tap_atomic_file_size(writer->file) - CHECKSUM_BYTES;
     uLong crc = crc32(0, NULL, 0);
