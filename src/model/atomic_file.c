@@ -16,6 +16,9 @@
 
 #define BUFFER_BYTES ((size_t)1 << 16)
 
+/* In a message, so that the longest path leaves room for the reason. */
+#define PATH_FORMAT "%.500s"
+
 /* The names that replacing one file needs. */
 struct file_names {
     char target[PATH_MAX]; /* what is renamed to: symbolic links followed */
@@ -35,23 +38,24 @@ struct tap_atomic_file {
 
 static enum tap_status io_error(struct tap_error *error, const char *path, const char *what)
 {
-    return tap_error_set(error, TAP_ERR_IO, "%s: cannot %s: %s", path, what, strerror(errno));
+    return tap_error_set(error, TAP_ERR_IO, PATH_FORMAT ": cannot %s: %s", path, what, strerror(errno));
 }
 
 /* Follows `path` if it is a symbolic link, and refuses what a file must not replace. */
 static enum tap_status resolve_target(const char *path, char target[PATH_MAX], struct tap_error *error)
 {
     struct stat found;
-    if (strlen(path) >= PATH_MAX) {
+    size_t n = strlen(path);
+    if (n >= PATH_MAX) {
         errno = ENAMETOOLONG;
         return io_error(error, path, "write");
     }
-    strcpy(target, path); /* NOLINT(clang-analyzer-security.insecureAPI.strcpy): the length is checked above */
+    memcpy(target, path, n + 1);
     if (lstat(path, &found) == 0 && S_ISLNK(found.st_mode) && realpath(path, target) == NULL)
-        return tap_error_set(error, TAP_ERR_IO, "%s: cannot write: a symbolic link that leads nowhere: %s", path,
+        return tap_error_set(error, TAP_ERR_IO, PATH_FORMAT ": cannot write: a symbolic link that leads nowhere: %s", path,
                              strerror(errno));
     if (stat(target, &found) == 0 && !S_ISREG(found.st_mode))
-        return tap_error_set(error, TAP_ERR_IO, "%s: cannot write: there is %s of this name, no regular file", path,
+        return tap_error_set(error, TAP_ERR_IO, PATH_FORMAT ": cannot write: there is %s of this name, no regular file", path,
                              S_ISDIR(found.st_mode) ? "a folder" : "a device or pipe");
     return TAP_OK;
 }
@@ -65,7 +69,7 @@ static enum tap_status find_names(const char *path, struct file_names *names, st
     const char *slash = strrchr(names->target, '/');
     const char *name = slash != NULL ? slash + 1 : names->target;
     if (*name == '\0')
-        return tap_error_set(error, TAP_ERR_IO, "%s: cannot write: the name of a file is needed", path);
+        return tap_error_set(error, TAP_ERR_IO, PATH_FORMAT ": cannot write: the name of a file is needed", path);
     if (slash == NULL)
         snprintf(names->folder, PATH_MAX, ".");
     else
@@ -204,7 +208,7 @@ uint64_t tap_atomic_file_size(const struct tap_atomic_file *file)
 
 enum tap_status tap_atomic_file_fail(struct tap_atomic_file *file, enum tap_status status, const char *what)
 {
-    return tap_error_set(&file->error, status, "%s: %s", file->path, what);
+    return tap_error_set(&file->error, status, PATH_FORMAT ": %s", file->path, what);
 }
 
 enum tap_status tap_atomic_file_status(const struct tap_atomic_file *file)
@@ -310,7 +314,7 @@ enum tap_status tap_file_publish_link(const char *existing, const char *target, 
     if (stat(existing, &found) != 0)
         return io_error(error, existing, "read");
     if (!S_ISREG(found.st_mode))
-        return tap_error_set(error, TAP_ERR_IO, "%s: is no regular file", existing);
+        return tap_error_set(error, TAP_ERR_IO, PATH_FORMAT ": is no regular file", existing);
     int result = tap_call_link(existing, names.temporary);
     if (result != 0 && errno == EEXIST) {
         tap_call_unlink(names.temporary);

@@ -8,6 +8,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* So that in a message the longest path leaves room for the reason. */
+#define MAX_NAME_BYTES ((size_t)500)
+
 enum tap_status tap_byte_source_open(struct tap_byte_source *out_source, const char *path, struct tap_error *error)
 {
     struct stat found;
@@ -15,15 +18,15 @@ enum tap_status tap_byte_source_open(struct tap_byte_source *out_source, const c
     /* O_NONBLOCK: a named pipe would keep us waiting before we see that it is one. */
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0 || fstat(fd, &found) != 0) {
-        status = tap_error_set(error, TAP_ERR_IO, "%s: cannot read: %s", path, strerror(errno));
+        status = tap_error_set(error, TAP_ERR_IO, "%.500s: cannot read: %s", path, strerror(errno));
         goto failed;
     }
     if (!S_ISREG(found.st_mode)) {
-        status = tap_error_set(error, TAP_ERR_IO, "%s: cannot read: %s", path,
+        status = tap_error_set(error, TAP_ERR_IO, "%.500s: cannot read: %s", path,
                                S_ISDIR(found.st_mode) ? "it is a folder" : "it is no regular file");
         goto failed;
     }
-    char *name = tap_mem_copy_text(path, strlen(path));
+    char *name = tap_mem_copy_text(path, strnlen(path, MAX_NAME_BYTES));
     if (name == NULL) {
         status = tap_error_memory(error, "reading a file");
         goto failed;
@@ -39,7 +42,7 @@ failed:
 enum tap_status tap_byte_source_memory(struct tap_byte_source *out_source, const void *bytes, size_t n_bytes,
                                        const char *name, struct tap_error *error)
 {
-    char *copy = tap_mem_copy_text(name, strlen(name));
+    char *copy = tap_mem_copy_text(name, strnlen(name, MAX_NAME_BYTES));
     if (copy == NULL)
         return tap_error_memory(error, "reading from memory");
     *out_source = (struct tap_byte_source){

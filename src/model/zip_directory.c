@@ -410,7 +410,7 @@ enum tap_status tap_zip_directory_read(const struct tap_byte_source *source, str
     if (status != TAP_OK)
         return status;
     if (extent.n_members > extent.n_bytes / CENTRAL_BYTES || extent.n_members > TAP_ZIP_MAX_MEMBERS)
-        return damaged(source, "its directory cannot hold as many members as it claims", error);
+        return damaged(source, "its directory cannot hold as many members as it claims (at most 65535 are accepted)", error);
     directory.n_members = (size_t)extent.n_members;
     directory.block = tap_mem_new((size_t)extent.n_bytes, 1);
     directory.members = tap_mem_new(directory.n_members, sizeof *directory.members);

@@ -13,8 +13,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What the reader accepts, and so the most that the writer makes. */
-#define TAP_ZIP_MAX_MEMBERS ((size_t)1 << 20)
+/* What the reader accepts and so the most that the writer makes. The zip library miscounts more members than these. */
+#define TAP_ZIP_MAX_MEMBERS ((size_t)65535)
 #define TAP_ZIP_MAX_NAME_BYTES ((size_t)1024)
 
 /* The record that ends an archive, without its comment. */

@@ -139,7 +139,7 @@ static enum tap_status keep_name(struct tap_zip_writer *writer, const char *name
     if (fault != NULL)
         return tap_zip_fail(writer, TAP_ERR_VALUE, fault);
     if (writer->n_names == TAP_ZIP_MAX_MEMBERS)
-        return tap_zip_fail(writer, TAP_ERR_VALUE, "too many members");
+        return tap_zip_fail(writer, TAP_ERR_VALUE, "too many members; at most 65535 are accepted");
     if (!tap_mem_reserve(&writer->names, &writer->names_capacity, writer->n_names + 1, sizeof *writer->names))
         return tap_zip_fail(writer, TAP_ERR_MEMORY, "out of memory for the names of its members");
     char *copy = tap_mem_copy_text(name, strlen(name));
@@ -212,7 +212,8 @@ static int compare_names(const void *a, const void *b)
 static void check_names(struct tap_zip_writer *writer)
 {
     char text[256];
-    qsort(writer->names, writer->n_names, sizeof *writer->names, compare_names);
+    if (writer->n_names > 0)
+        qsort(writer->names, writer->n_names, sizeof *writer->names, compare_names);
     for (size_t i = 1; i < writer->n_names; i++)
         if (strcmp(writer->names[i - 1], writer->names[i]) == 0) {
             snprintf(text, sizeof text, "%.200s is added twice", writer->names[i]);
