@@ -89,11 +89,16 @@ Test(format_tsv, a_last_line_without_newline_is_a_row)
 
 Test(format_tsv, byte_order_mark_is_dropped_at_the_start_alone)
 {
-    READ("\xEF\xBB\xBF" "a\tone\nb\t\xEF\xBB\xBFtwo\n");
+    READ("\xEF\xBB\xBF"
+         "a\tone\nb\t\xEF\xBB\xBFtwo\n");
     expect_row(0, "a", "one");
     expect_row(1, "b", "\xEF\xBB\xBFtwo");
-    READ("\xEF\xBB\xBF\xEF\xBB\xBF" "a\tone\n");
-    expect_row(0, "\xEF\xBB\xBF" "a", "one");
+    READ("\xEF\xBB\xBF\xEF\xBB\xBF"
+         "a\tone\n");
+    expect_row(0,
+               "\xEF\xBB\xBF"
+               "a",
+               "one");
     READ("\xEF\xBB\xBF");
     expect_refusal(TAP_ERR_FORMAT, "in.tsv: no rows");
 }
@@ -172,11 +177,20 @@ Test(format_tsv, what_is_no_text_is_refused_by_name)
         size_t n_bytes;
         const char *words;
     } cases[] = {
-        {"\x1F\x8B\x08\0\0\0\0\0", 8, "gzip data"},    {"\x89PNG\r\n\x1A\n\0\0\0\rIHDR", 16, "a PNG image"},
-        {"\xFF\xFE" "a\0\t\0", 6, "UTF-16"},            {"\xFE\xFF\0a\0\t", 6, "UTF-16"},
-        {"\xFF\xFE\0\0a\0\0\0", 8, "UTF-32"},           {"PK\x03\x04zipzip", 10, "a zip archive"},
-        {"BZh91AY&SYxx", 12, "bzip2"},                  {"\xFD" "7zXZ\0\0", 7, "xz data"},
-        {"\x28\xB5\x2F\xFD\x04", 5, "zstd"},            {"%PDF-1.7\n", 9, "a PDF"},
+        {"\x1F\x8B\x08\0\0\0\0\0", 8, "gzip data"},
+        {"\x89PNG\r\n\x1A\n\0\0\0\rIHDR", 16, "a PNG image"},
+        {"\xFF\xFE"
+         "a\0\t\0",
+         6, "UTF-16"},
+        {"\xFE\xFF\0a\0\t", 6, "UTF-16"},
+        {"\xFF\xFE\0\0a\0\0\0", 8, "UTF-32"},
+        {"PK\x03\x04zipzip", 10, "a zip archive"},
+        {"BZh91AY&SYxx", 12, "bzip2"},
+        {"\xFD"
+         "7zXZ\0\0",
+         7, "xz data"},
+        {"\x28\xB5\x2F\xFD\x04", 5, "zstd"},
+        {"%PDF-1.7\n", 9, "a PDF"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         read_bytes(cases[i].bytes, cases[i].n_bytes);
@@ -380,7 +394,8 @@ Test(format_tsv, fingerprints_tell_files_apart)
 {
     struct tap_read_options options = fixture_read_options();
     struct tap_fingerprint fingerprint;
-    const char *path = fixture_text("in.tsv", "\xEF\xBB\xBF" "a\tone\r\n");
+    const char *path = fixture_text("in.tsv", "\xEF\xBB\xBF"
+                                              "a\tone\r\n");
     rows = tap_rows_new();
     cr_assert_eq(tap_read_rows(path, &options, rows, &fingerprint, &error), TAP_OK);
     cr_expect_str_eq(fingerprint.path, path);
@@ -389,7 +404,8 @@ Test(format_tsv, fingerprints_tell_files_apart)
     char first[17];
     strcpy(first, fingerprint.hash);
     tap_fingerprint_clear(&fingerprint);
-    path = fixture_text("in.tsv", "\xEF\xBB\xBF" "a\tOne\r\n");
+    path = fixture_text("in.tsv", "\xEF\xBB\xBF"
+                                  "a\tOne\r\n");
     cr_assert_eq(tap_read_rows(path, &options, rows, &fingerprint, &error), TAP_OK);
     cr_expect_str_neq(fingerprint.hash, first);
     tap_fingerprint_clear(&fingerprint);

@@ -32,7 +32,13 @@ Test(unicode, what_is_no_utf8_is_found)
         "\xF0\x80\x80\xAF", /* overlong slash */
         "\xED\xA0\x80",     /* a surrogate */
         "\xF4\x90\x80\x80", /* beyond U+10FFFF */
-        "\xF5\x80\x80\x80", "\xFE", "\xFF", "\xC3(", "\xE2\x82(", "\xF0\x9F\x98(", "\xC3",
+        "\xF5\x80\x80\x80",
+        "\xFE",
+        "\xFF",
+        "\xC3(",
+        "\xE2\x82(",
+        "\xF0\x9F\x98(",
+        "\xC3",
     };
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         char text[40] = "0123456789abcdef\xC3\xA9"; /* valid bytes in front, more than eight */
