@@ -54,7 +54,8 @@ static enum tap_status read_files(const struct tap_data_options *options, struct
         if (!is_given(files[part]))
             continue;
         sources->names[part] = files[part];
-        sources->rows[part] = tap_rows_new();
+        if (sources->rows[part] == NULL)
+            sources->rows[part] = tap_rows_new();
         if (sources->rows[part] == NULL)
             return tap_error_memory(error, "reading a data file");
         enum tap_status status =
@@ -71,13 +72,13 @@ static enum tap_status load(const struct tap_data_options *options, struct sourc
 {
     enum tap_status status;
     uint32_t group_size = 1;
+    struct tap_rows *rows = tap_rows_new();
+    sources->rows[TAP_PART_TRAIN] = rows;
+    if (rows == NULL)
+        return tap_error_memory(error, "the training data");
     if (is_given(options->task)) {
         sources->names[TAP_PART_TRAIN] = options->task;
-        sources->rows[TAP_PART_TRAIN] = tap_rows_new();
-        if (sources->rows[TAP_PART_TRAIN] == NULL)
-            return tap_error_memory(error, "a built-in task");
-        status = tap_task_make(options->task, &options->task_options, options->seed, sources->rows[TAP_PART_TRAIN],
-                               &group_size, error);
+        status = tap_task_make(options->task, &options->task_options, options->seed, rows, &group_size, error);
     } else {
         status = read_files(options, sources, fingerprints, error);
     }
@@ -89,10 +90,10 @@ static enum tap_status load(const struct tap_data_options *options, struct sourc
         .seed = options->seed,
         .group_size = group_size,
     };
-    sources->parts = tap_mem_new(sources->rows[TAP_PART_TRAIN]->n, 1);
+    sources->parts = tap_mem_new(rows->n, 1);
     if (sources->parts == NULL)
         return tap_error_memory(error, "splitting the data");
-    return tap_split_rows(sources->rows[TAP_PART_TRAIN], &split, sources->parts, error);
+    return tap_split_rows(rows, &split, sources->parts, error);
 }
 
 static struct tap_row_choice choose(const struct sources *sources, enum tap_part part)

@@ -81,22 +81,31 @@ static enum tap_status encode_row(const struct tap_rows *rows, uint32_t row, uin
     return TAP_OK;
 }
 
+static bool take_memory(struct tap_dataset *dataset, uint32_t n_rows, size_t n_labels)
+{
+    dataset->n_labels = (uint32_t)n_labels;
+    dataset->offsets = tap_mem_new((size_t)n_rows + 1, sizeof *dataset->offsets);
+    dataset->labels = tap_mem_new(n_rows, sizeof *dataset->labels);
+    dataset->lines = tap_mem_new(n_rows, sizeof *dataset->lines);
+    dataset->label_counts = tap_mem_new(n_labels, sizeof *dataset->label_counts);
+    return dataset->offsets != NULL && dataset->labels != NULL && dataset->lines != NULL &&
+           dataset->label_counts != NULL;
+}
+
 enum tap_status tap_dataset_encode(struct tap_row_choice choice, const char *source,
                                    const struct tap_tokenizer *tokenizer, const char *const *labels, size_t n_labels,
                                    struct tap_dataset *out_dataset, struct tap_error *error)
 {
     uint32_t n_rows = count_chosen(&choice);
-    struct tap_dataset dataset = {.n_labels = (uint32_t)n_labels};
+    struct tap_dataset dataset = {0};
     struct tap_token_buffer tokens = {0};
     enum tap_status status = TAP_OK;
     uint32_t *map = map_labels(choice.rows, labels, n_labels);
-    dataset.offsets = tap_mem_new((size_t)n_rows + 1, sizeof *dataset.offsets);
-    dataset.labels = tap_mem_new(n_rows, sizeof *dataset.labels);
-    dataset.lines = tap_mem_new(n_rows, sizeof *dataset.lines);
-    dataset.label_counts = tap_mem_new(n_labels, sizeof *dataset.label_counts);
-    if (map == NULL || dataset.offsets == NULL || dataset.labels == NULL || dataset.lines == NULL ||
-        dataset.label_counts == NULL)
-        status = tap_error_memory(error, "the encoded data");
+    if (map == NULL || !take_memory(&dataset, n_rows, n_labels)) {
+        tap_mem_free(map);
+        tap_dataset_clear(&dataset);
+        return tap_error_memory(error, "the encoded data");
+    }
     for (uint32_t row = 0; row < choice.rows->n && status == TAP_OK; row++) {
         if (!tap_row_is_chosen(&choice, row))
             continue;

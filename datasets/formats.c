@@ -61,34 +61,33 @@ static const struct format *format_by_path(const char *path)
     return &formats[0];
 }
 
-static enum tap_status choose_format(const char *path, const char *name, const struct format **out_format,
-                                     struct tap_error *error)
+/* The format to read `path` with; NULL, with the error set, when there is none. */
+static const struct format *choose_format(const char *path, const char *name, struct tap_error *error)
 {
     bool is_auto = strcmp(name, "auto") == 0;
     const struct format *format = is_auto ? format_by_path(path) : format_by_name(name);
     if (format == NULL)
-        return tap_error_set(error, TAP_ERR_VALUE, "data.format: %s is unknown; accepted: %s",
-                             tap_quote(name, strlen(name)).text, accepted);
-    if (format->reader == NULL && is_auto)
-        return tap_error_set(error, TAP_ERR_VALUE,
-                             "%s: looks like the format %s, which is not supported yet; data.format accepts: %s", path,
-                             format->name, accepted);
-    if (format->reader == NULL)
-        return tap_error_set(error, TAP_ERR_VALUE, "data.format: %s is not supported yet; accepted: %s", format->name,
-                             accepted);
-    *out_format = format;
-    return TAP_OK;
+        tap_error_set(error, TAP_ERR_VALUE, "data.format: %s is unknown; accepted: %s",
+                      tap_quote(name, strlen(name)).text, accepted);
+    else if (format->reader == NULL && is_auto)
+        tap_error_set(error, TAP_ERR_VALUE,
+                      "%s: looks like the format %s, which is not supported yet; data.format accepts: %s", path,
+                      format->name, accepted);
+    else if (format->reader == NULL)
+        tap_error_set(error, TAP_ERR_VALUE, "data.format: %s is not supported yet; accepted: %s", format->name,
+                      accepted);
+    return format != NULL && format->reader != NULL ? format : NULL;
 }
 
 enum tap_status tap_read_rows(const char *path, const struct tap_read_options *options, struct tap_rows *rows,
                               struct tap_fingerprint *out_fingerprint, struct tap_error *error)
 {
-    const struct format *format;
     struct tap_input input;
     uint32_t n_before = rows->n;
-    enum tap_status status = choose_format(path, options->format, &format, error);
-    if (status == TAP_OK)
-        status = tap_input_open(path, &input, error);
+    const struct format *format = choose_format(path, options->format, error);
+    if (format == NULL)
+        return TAP_ERR_VALUE;
+    enum tap_status status = tap_input_open(path, &input, error);
     if (status != TAP_OK)
         return status;
     status = format->reader(&input, options, rows, error);

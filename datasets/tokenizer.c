@@ -68,12 +68,16 @@ struct tap_tokenizer *tap_tokenizer_learn(const struct tap_tokenizer_options *op
 static enum tap_status check_stored_token(const struct tap_tokenizer *tokenizer, uint32_t number, const char *token,
                                           struct tap_error *error)
 {
-    const char *special[] = {TAP_TOKEN_UNKNOWN_NAME, TAP_TOKEN_CLS_NAME};
     size_t n_bytes = strlen(token);
-    uint32_t other;
-    if (number < tokenizer->n_special && strcmp(token, special[number]) != 0)
+    uint32_t other = 0;
+    const char *needed = NULL;
+    if (number == TAP_TOKEN_UNKNOWN)
+        needed = TAP_TOKEN_UNKNOWN_NAME;
+    else if (number == TAP_TOKEN_CLS && tokenizer->add_cls)
+        needed = TAP_TOKEN_CLS_NAME;
+    if (needed != NULL && strcmp(token, needed) != 0)
         return tap_error_set(error, TAP_ERR_FORMAT, "vocabulary: token %u is %s; %s is needed", number,
-                             tap_quote(token, n_bytes).text, special[number]);
+                             tap_quote(token, n_bytes).text, needed);
     if (n_bytes == 0 || n_bytes > TAP_TOKEN_MAX_BYTES || tap_unicode_valid_bytes(token, n_bytes) < n_bytes)
         return tap_error_set(error, TAP_ERR_FORMAT, "vocabulary: token %u is %s; 1 to %d bytes of UTF-8 are needed",
                              number, tap_quote(token, n_bytes).text, TAP_TOKEN_MAX_BYTES);
