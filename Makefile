@@ -110,7 +110,7 @@ include lint.mk
 install: float
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib $(DESTDIR)$(PREFIX)/include/tapestry
 	install -m 644 build/float/libtapestry.a $(DESTDIR)$(PREFIX)/lib
-	install -m 644 src/*/*.h src/*/*.def datasets/*.h $(DESTDIR)$(PREFIX)/include/tapestry
+	install -m 644 src/*/*.h src/*/*.def datasets/*.def datasets/*.h $(DESTDIR)$(PREFIX)/include/tapestry
 	for program in $(PROGRAMS); do install -m 755 train/$$program $(DESTDIR)$(PREFIX)/bin/tapestry-$$program; done
 
 fuzz coverage soak:

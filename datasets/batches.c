@@ -1,0 +1,210 @@
+/* batches.c: see batches.h. */
+#include "batches.h"
+
+#include "mem.h"
+#include "rng.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct tap_batches {
+    const struct tap_dataset *dataset;
+    struct tap_batches_options options;
+    uint32_t position;              /* rows given */
+    uint32_t *order;                /* of the current epoch */
+    uint32_t *other_order;          /* of an epoch that tap_batches_count looks at */
+    uint32_t n_sequences, n_tokens; /* upper bounds, and the size of the arrays below */
+    uint32_t *tokens, *offsets, *labels;
+};
+
+static uint32_t row_length(const struct tap_dataset *dataset, uint32_t row)
+{
+    return (uint32_t)(dataset->offsets[row + 1] - dataset->offsets[row]);
+}
+
+static int compare_lengths(const void *a_pointer, const void *b_pointer)
+{
+    uint32_t a = *(const uint32_t *)a_pointer;
+    uint32_t b = *(const uint32_t *)b_pointer;
+    return (a > b) - (a < b);
+}
+
+/* The largest batch possible, from all lengths in rising order: by sequences, the longest rows together; by tokens, as
+ * many of the shortest rows as fit, and as many tokens as allowed or as one row has. */
+static enum tap_status bound_sizes(struct tap_batches *batches, const uint32_t *lengths, struct tap_error *error)
+{
+    uint32_t n_rows = batches->dataset->n_rows;
+    uint64_t n_tokens = 0;
+    uint32_t n_sequences = 0;
+    if (batches->options.batch_tokens > 0) {
+        while (n_sequences < n_rows && n_tokens + lengths[n_sequences] <= batches->options.batch_tokens)
+            n_tokens += lengths[n_sequences++];
+        if (n_sequences == 0)
+            n_sequences = 1;
+        n_tokens = batches->options.batch_tokens;
+        if (n_tokens > batches->dataset->n_tokens)
+            n_tokens = batches->dataset->n_tokens;
+        if (n_tokens < lengths[n_rows - 1])
+            n_tokens = lengths[n_rows - 1];
+    } else {
+        n_sequences = batches->options.batch_size < n_rows ? batches->options.batch_size : n_rows;
+        for (uint32_t i = 0; i < n_sequences; i++)
+            n_tokens += lengths[n_rows - 1 - i];
+    }
+    if (n_tokens > UINT32_MAX)
+        return tap_error_set(error, TAP_ERR_VALUE, "train.batch_size: %u; a batch could hold %llu tokens, %u at most",
+                             batches->options.batch_size, (unsigned long long)n_tokens, UINT32_MAX);
+    batches->n_sequences = n_sequences;
+    batches->n_tokens = (uint32_t)n_tokens;
+    return TAP_OK;
+}
+
+static enum tap_status take_memory(struct tap_batches *batches, struct tap_error *error)
+{
+    uint32_t n_rows = batches->dataset->n_rows;
+    batches->order = tap_mem_new(n_rows, sizeof *batches->order);
+    batches->other_order = tap_mem_new(n_rows, sizeof *batches->other_order);
+    if (batches->order == NULL || batches->other_order == NULL)
+        return tap_error_memory(error, "the order of an epoch");
+    for (uint32_t row = 0; row < n_rows; row++)
+        batches->order[row] = row_length(batches->dataset, row); /* a place to sort in, before any epoch starts */
+    qsort(batches->order, n_rows, sizeof *batches->order, compare_lengths);
+    enum tap_status status = bound_sizes(batches, batches->order, error);
+    if (status != TAP_OK)
+        return status;
+    batches->tokens = tap_mem_new(batches->n_tokens, sizeof *batches->tokens);
+    batches->offsets = tap_mem_new((size_t)batches->n_sequences + 1, sizeof *batches->offsets);
+    batches->labels = tap_mem_new(batches->n_sequences, sizeof *batches->labels);
+    if (batches->tokens == NULL || batches->offsets == NULL || batches->labels == NULL)
+        return tap_error_memory(error, "a batch");
+    return TAP_OK;
+}
+
+struct tap_batches *tap_batches_new(const struct tap_dataset *dataset, const struct tap_batches_options *options,
+                                    struct tap_error *error)
+{
+    if (dataset->n_rows == 0) {
+        tap_error_set(error, TAP_ERR_VALUE, "no rows to make batches of");
+        return NULL;
+    }
+    if (options->batch_size == 0 && options->batch_tokens == 0) {
+        tap_error_set(error, TAP_ERR_VALUE, "train.batch_size: 0; at least 1");
+        return NULL;
+    }
+    struct tap_batches *batches = tap_mem_new(1, sizeof *batches);
+    if (batches == NULL) {
+        tap_error_memory(error, "batches");
+        return NULL;
+    }
+    batches->dataset = dataset;
+    batches->options = *options;
+    if (take_memory(batches, error) != TAP_OK) {
+        tap_batches_free(batches);
+        return NULL;
+    }
+    tap_batches_start(batches, 1);
+    return batches;
+}
+
+void tap_batches_free(struct tap_batches *batches)
+{
+    if (batches == NULL)
+        return;
+    tap_mem_free(batches->order);
+    tap_mem_free(batches->other_order);
+    tap_mem_free(batches->tokens);
+    tap_mem_free(batches->offsets);
+    tap_mem_free(batches->labels);
+    tap_mem_free(batches);
+}
+
+static void write_order(const struct tap_batches *batches, uint64_t epoch, uint32_t *out_order)
+{
+    if (batches->options.shuffle) {
+        struct tap_rng rng = {tap_rng_key(batches->options.seed, TAP_RNG_SHUFFLE, epoch, 0), 0};
+        tap_rng_permutation(&rng, out_order, batches->dataset->n_rows);
+        return;
+    }
+    for (uint32_t row = 0; row < batches->dataset->n_rows; row++)
+        out_order[row] = row;
+}
+
+void tap_batches_start(struct tap_batches *batches, uint64_t epoch)
+{
+    write_order(batches, epoch, batches->order);
+    batches->position = 0;
+}
+
+/* The position after the batch that begins at `position`, which is not the end. */
+static uint32_t batch_end(const struct tap_batches *batches, const uint32_t *order, uint32_t position)
+{
+    uint32_t n_rows = batches->dataset->n_rows;
+    if (batches->options.batch_tokens == 0)
+        return n_rows - position > batches->options.batch_size ? position + batches->options.batch_size : n_rows;
+    uint64_t n_tokens = row_length(batches->dataset, order[position++]);
+    while (position < n_rows) {
+        n_tokens += row_length(batches->dataset, order[position]);
+        if (n_tokens > batches->options.batch_tokens)
+            break;
+        position++;
+    }
+    return position;
+}
+
+bool tap_batches_next(struct tap_batches *batches, uint32_t first_sequence, struct tap_batch *out_batch)
+{
+    const struct tap_dataset *dataset = batches->dataset;
+    if (batches->position == dataset->n_rows)
+        return false;
+    uint32_t end = batch_end(batches, batches->order, batches->position);
+    uint32_t n = 0;
+    uint32_t n_tokens = 0;
+    for (; batches->position < end; batches->position++) {
+        uint32_t row = batches->order[batches->position];
+        uint32_t length = row_length(dataset, row);
+        TAP_CHECK(n < batches->n_sequences && length <= batches->n_tokens - n_tokens);
+        memcpy(batches->tokens + n_tokens, dataset->tokens + dataset->offsets[row], length * sizeof *batches->tokens);
+        batches->offsets[n] = n_tokens;
+        batches->labels[n++] = dataset->labels[row];
+        n_tokens += length;
+    }
+    batches->offsets[n] = n_tokens;
+    out_batch->n_tokens = n_tokens;
+    out_batch->tokens = batches->tokens;
+    out_batch->segments = (struct tap_segments){n, batches->offsets, first_sequence};
+    out_batch->labels = batches->labels;
+    return true;
+}
+
+uint32_t tap_batches_position(const struct tap_batches *batches)
+{
+    return batches->position;
+}
+
+bool tap_batches_seek(struct tap_batches *batches, uint32_t position)
+{
+    if (position > batches->dataset->n_rows)
+        return false;
+    batches->position = position;
+    return true;
+}
+
+uint32_t tap_batches_count(struct tap_batches *batches, uint64_t epoch)
+{
+    uint32_t n = 0;
+    uint32_t n_rows = batches->dataset->n_rows;
+    if (batches->options.batch_tokens == 0)
+        return n_rows / batches->options.batch_size + (n_rows % batches->options.batch_size != 0);
+    write_order(batches, epoch, batches->other_order);
+    for (uint32_t position = 0; position < n_rows; n++)
+        position = batch_end(batches, batches->other_order, position);
+    return n;
+}
+
+void tap_batches_upper_bound(const struct tap_batches *batches, uint32_t *out_n_sequences, uint32_t *out_n_tokens,
+                             uint32_t *out_longest)
+{
+    *out_n_sequences = batches->n_sequences;
+    *out_n_tokens = batches->n_tokens;
+    *out_longest = batches->dataset->longest;
+}

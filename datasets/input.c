@@ -1,0 +1,184 @@
+/* input.c: see input.h. Plain read() rather than stdio: the buffer is ours to bound, and an error keeps its reason. */
+#include "input.h"
+
+#include "file_kinds.h"
+#include "fnv.h"
+#include "mem.h"
+#include "unicode.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define FIRST_BUFFER_BYTES ((size_t)64 << 10)
+#define LINE_END_BYTES 2 /* \r\n */
+
+void tap_fingerprint_clear(struct tap_fingerprint *fingerprint)
+{
+    tap_mem_free(fingerprint->path);
+    *fingerprint = (struct tap_fingerprint){0};
+}
+
+/* Makes room behind buffer[end]: moves what is left to the front, or doubles the buffer. */
+static enum tap_status make_room(struct tap_input *input, struct tap_error *error)
+{
+    if (input->begin > 0) {
+        memmove(input->buffer, input->buffer + input->begin, input->end - input->begin);
+        input->end -= input->begin;
+        input->begin = 0;
+    }
+    if (input->end == input->capacity &&
+        !tap_mem_reserve(&input->buffer, &input->capacity, input->capacity + FIRST_BUFFER_BYTES, 1))
+        return tap_error_memory(error, "a line of text");
+    return TAP_OK;
+}
+
+/* Reads once more behind buffer[end]; sets at_end when nothing came. */
+static enum tap_status fill(struct tap_input *input, struct tap_error *error)
+{
+    if (input->end == input->capacity && make_room(input, error) != TAP_OK)
+        return TAP_ERR_MEMORY;
+    ssize_t n_read;
+    do
+        n_read = read(input->descriptor, input->buffer + input->end, input->capacity - input->end);
+    while (n_read < 0 && errno == EINTR);
+    if (n_read < 0)
+        return tap_error_set(error, TAP_ERR_IO, "%s: cannot read: %s", input->name, strerror(errno));
+    input->at_end = n_read == 0;
+    input->hash = tap_fnv(input->hash, input->buffer + input->end, (size_t)n_read);
+    input->n_bytes += (uint64_t)n_read;
+    input->end += (size_t)n_read;
+    return TAP_OK;
+}
+
+static enum tap_status open_descriptor(struct tap_input *input, struct tap_error *error)
+{
+    struct stat about;
+    if (strcmp(input->path, "-") == 0) {
+        input->name = "standard input";
+        input->descriptor = STDIN_FILENO;
+    } else {
+        input->descriptor = open(input->path, O_RDONLY | O_CLOEXEC);
+    }
+    if (input->descriptor < 0 || fstat(input->descriptor, &about) != 0)
+        return tap_error_set(error, TAP_ERR_IO, "%s: cannot open: %s", input->name, strerror(errno));
+    if (S_ISDIR(about.st_mode))
+        return tap_error_set(error, TAP_ERR_FORMAT, "%s: is a folder; a text file is needed", input->name);
+    return TAP_OK;
+}
+
+/* Looks at the first bytes: refuses what is known to be no text and drops a byte-order mark. */
+static enum tap_status check_start(struct tap_input *input, struct tap_error *error)
+{
+    while (input->end < TAP_FILE_KIND_BYTES && !input->at_end)
+        if (fill(input, error) != TAP_OK)
+            return error->status;
+    const char *kind = tap_file_kind(input->buffer, input->end);
+    if (kind != NULL)
+        return tap_error_set(error, TAP_ERR_FORMAT, "%s: %s, not supported; UTF-8 text is needed", input->name, kind);
+    if (input->end >= 3 && memcmp(input->buffer, "\xEF\xBB\xBF", 3) == 0)
+        input->begin = 3;
+    return TAP_OK;
+}
+
+enum tap_status tap_input_open(const char *path, struct tap_input *out_input, struct tap_error *error)
+{
+    struct tap_input input = {.path = path, .name = path, .descriptor = -1, .hash = TAP_FNV_START};
+    struct tap_error own_error = {0};
+    if (!tap_mem_reserve(&input.buffer, &input.capacity, FIRST_BUFFER_BYTES, 1))
+        return tap_error_memory(error, "reading a file");
+    if (open_descriptor(&input, &own_error) != TAP_OK || check_start(&input, &own_error) != TAP_OK) {
+        tap_input_close(&input);
+        return tap_error_set(error, own_error.status, "%s", own_error.message);
+    }
+    *out_input = input;
+    return TAP_OK;
+}
+
+void tap_input_close(struct tap_input *input)
+{
+    if (input->descriptor > STDIN_FILENO)
+        close(input->descriptor);
+    input->descriptor = -1;
+    tap_mem_free(input->buffer);
+    input->buffer = NULL;
+}
+
+/* The number of bytes up to the next \n in the buffer, reading on until there is one; up to the end of the file when
+ * there is none. */
+static enum tap_status find_line_end(struct tap_input *input, size_t *out_n_bytes, bool *out_is_ended,
+                                     struct tap_error *error)
+{
+    size_t n_searched = 0;
+    for (;;) {
+        const char *start = input->buffer + input->begin;
+        size_t n_there = input->end - input->begin;
+        const char *found = memchr(start + n_searched, '\n', n_there - n_searched);
+        *out_is_ended = found != NULL;
+        *out_n_bytes = found != NULL ? (size_t)(found - start) : n_there;
+        if (*out_n_bytes > TAP_LINE_MAX_BYTES + LINE_END_BYTES - 1)
+            return tap_error_set(error, TAP_ERR_VALUE, "%s:%" PRIu64 ": a line of more than %zu bytes", input->name,
+                                 input->n_lines + 1, TAP_LINE_MAX_BYTES);
+        if (found != NULL || input->at_end)
+            return TAP_OK;
+        n_searched = n_there;
+        enum tap_status status = fill(input, error);
+        if (status != TAP_OK)
+            return status;
+    }
+}
+
+static enum tap_status check_line(const struct tap_input *input, const struct tap_line *line, struct tap_error *error)
+{
+    if (line->n_bytes > TAP_LINE_MAX_BYTES)
+        return tap_error_set(error, TAP_ERR_VALUE, "%s:%" PRIu64 ": a line of more than %zu bytes", input->name,
+                             line->number, TAP_LINE_MAX_BYTES);
+    if (memchr(line->bytes, '\0', line->n_bytes) != NULL)
+        return tap_error_set(error, TAP_ERR_FORMAT,
+                             "%s:%" PRIu64 ": a NUL byte; UTF-8 text is needed (a binary file, or UTF-16?)",
+                             input->name, line->number);
+    size_t n_valid = tap_unicode_valid_bytes(line->bytes, line->n_bytes);
+    if (n_valid < line->n_bytes)
+        return tap_error_set(error, TAP_ERR_FORMAT,
+                             "%s:%" PRIu64 ": byte %zu of the line (0x%02X) is not UTF-8; convert the file to UTF-8",
+                             input->name, line->number, n_valid + 1, (unsigned)(unsigned char)line->bytes[n_valid]);
+    return TAP_OK;
+}
+
+enum tap_status tap_input_next_line(struct tap_input *input, struct tap_line *out_line, struct tap_error *error)
+{
+    size_t n_bytes;
+    bool is_ended;
+    enum tap_status status = find_line_end(input, &n_bytes, &is_ended, error);
+    if (status != TAP_OK)
+        return status;
+    if (n_bytes == 0 && !is_ended) {
+        *out_line = (struct tap_line){NULL, 0, input->n_lines + 1};
+        return TAP_OK;
+    }
+    struct tap_line line = {input->buffer + input->begin, n_bytes, input->n_lines + 1};
+    input->begin += n_bytes + (is_ended ? 1 : 0);
+    input->n_lines++;
+    if (is_ended && n_bytes > 0 && line.bytes[n_bytes - 1] == '\r')
+        line.n_bytes--;
+    status = check_line(input, &line, error);
+    if (status == TAP_OK)
+        *out_line = line;
+    return status;
+}
+
+enum tap_status tap_input_fingerprint(const struct tap_input *input, struct tap_fingerprint *out_fingerprint,
+                                      struct tap_error *error)
+{
+    char *path = tap_mem_copy_text(input->path, strlen(input->path));
+    if (path == NULL)
+        return tap_error_memory(error, "the fingerprint of a file");
+    out_fingerprint->path = path;
+    out_fingerprint->n_bytes = input->n_bytes;
+    snprintf(out_fingerprint->hash, sizeof out_fingerprint->hash, "%016" PRIx64, input->hash);
+    return TAP_OK;
+}

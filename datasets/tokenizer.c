@@ -1,0 +1,187 @@
+/* tokenizer.c: making a tokenizer from stored parts, and encoding. Learning a vocabulary is in vocabulary.c. */
+#include "tokenizer.h"
+
+#include "mem.h"
+#include "quote.h"
+#include "tokenizer_kinds.h"
+#include "vocabulary.h"
+
+#include <limits.h>
+#include <string.h>
+
+void tap_token_buffer_clear(struct tap_token_buffer *buffer)
+{
+    tap_mem_free(buffer->ids);
+    *buffer = (struct tap_token_buffer){0};
+}
+
+void tap_tokenizer_free(struct tap_tokenizer *tokenizer)
+{
+    if (tokenizer == NULL)
+        return;
+    tap_string_table_clear(&tokenizer->vocabulary);
+    tap_mem_free(tokenizer);
+}
+
+/* A tokenizer whose vocabulary is still empty. */
+static struct tap_tokenizer *new_tokenizer(const char *kind_name, bool lowercase, bool add_cls, uint32_t max_length,
+                                           struct tap_error *error)
+{
+    const struct tap_tokenizer_kind *kind = tap_tokenizer_kind_find(kind_name, error);
+    if (kind == NULL)
+        return NULL;
+    if (max_length < (add_cls ? 2u : 1u) || max_length > INT_MAX) {
+        tap_error_set(error, TAP_ERR_VALUE, "data.max_length: %u; at least %s", max_length,
+                      add_cls ? "2 with [CLS] in front of every text" : "1");
+        return NULL;
+    }
+    struct tap_tokenizer *tokenizer = tap_mem_new(1, sizeof *tokenizer);
+    if (tokenizer == NULL) {
+        tap_error_memory(error, "a tokenizer");
+        return NULL;
+    }
+    tokenizer->kind = kind;
+    tokenizer->lowercase = lowercase;
+    tokenizer->add_cls = add_cls;
+    tokenizer->max_length = max_length;
+    tokenizer->n_special = add_cls ? 2 : 1;
+    return tokenizer;
+}
+
+struct tap_tokenizer *tap_tokenizer_learn(const struct tap_tokenizer_options *options, struct tap_row_choice choice,
+                                          struct tap_error *error)
+{
+    if (options->max_length < 1) {
+        tap_error_set(error, TAP_ERR_VALUE, "data.max_length: %d; at least 1", options->max_length);
+        return NULL;
+    }
+    struct tap_tokenizer *tokenizer =
+        new_tokenizer(options->kind, options->lowercase, options->add_cls, (uint32_t)options->max_length, error);
+    if (tokenizer != NULL && tap_vocabulary_learn(tokenizer, options, choice, error) != TAP_OK) {
+        tap_tokenizer_free(tokenizer);
+        return NULL;
+    }
+    return tokenizer;
+}
+
+/* Whether a stored token can stand at this number. */
+static enum tap_status check_stored_token(const struct tap_tokenizer *tokenizer, uint32_t number, const char *token,
+                                          struct tap_error *error)
+{
+    size_t n_bytes = strlen(token);
+    uint32_t other = 0;
+    const char *needed = NULL;
+    if (number == TAP_TOKEN_UNKNOWN)
+        needed = TAP_TOKEN_UNKNOWN_NAME;
+    else if (number == TAP_TOKEN_CLS && tokenizer->add_cls)
+        needed = TAP_TOKEN_CLS_NAME;
+    if (needed != NULL && strcmp(token, needed) != 0)
+        return tap_error_set(error, TAP_ERR_FORMAT, "vocabulary: token %u is %s; %s is needed", number,
+                             tap_quote(token, n_bytes).text, needed);
+    if (n_bytes == 0 || n_bytes > TAP_TOKEN_MAX_BYTES || tap_unicode_valid_bytes(token, n_bytes) < n_bytes)
+        return tap_error_set(error, TAP_ERR_FORMAT, "vocabulary: token %u is %s; 1 to %d bytes of UTF-8 are needed",
+                             number, tap_quote(token, n_bytes).text, TAP_TOKEN_MAX_BYTES);
+    if (tap_string_table_find(&tokenizer->vocabulary, token, n_bytes, &other))
+        return tap_error_set(error, TAP_ERR_FORMAT, "vocabulary: tokens %u and %u are both %s", other, number,
+                             tap_quote(token, n_bytes).text);
+    char fixed[TAP_TOKEN_MAX_BYTES + 1];
+    if (tokenizer->kind->fixed_token != NULL && number >= tokenizer->n_special &&
+        (!tokenizer->kind->fixed_token(number - tokenizer->n_special, fixed) || strcmp(fixed, token) != 0))
+        return tap_error_set(error, TAP_ERR_FORMAT, "vocabulary: token %u is %s, which a %s tokenizer has not there",
+                             number, tap_quote(token, n_bytes).text, tokenizer->kind->name);
+    return TAP_OK;
+}
+
+static enum tap_status add_stored_tokens(struct tap_tokenizer *tokenizer, const char *const *tokens, size_t n_tokens,
+                                         struct tap_error *error)
+{
+    char fixed[TAP_TOKEN_MAX_BYTES + 1];
+    if (n_tokens < tokenizer->n_special || n_tokens > INT_MAX)
+        return tap_error_set(error, TAP_ERR_FORMAT, "vocabulary: %zu tokens; %u to %d are possible", n_tokens,
+                             tokenizer->n_special, INT_MAX);
+    for (uint32_t number = 0; number < n_tokens; number++) {
+        enum tap_status status = check_stored_token(tokenizer, number, tokens[number], error);
+        if (status != TAP_OK)
+            return status;
+        uint32_t added;
+        if (!tap_string_table_add(&tokenizer->vocabulary, tokens[number], strlen(tokens[number]), &added))
+            return tap_error_memory(error, "the vocabulary");
+    }
+    if (tokenizer->kind->fixed_token != NULL &&
+        tokenizer->kind->fixed_token((uint32_t)n_tokens - tokenizer->n_special, fixed))
+        return tap_error_set(error, TAP_ERR_FORMAT, "vocabulary: %zu tokens; a %s tokenizer has more", n_tokens,
+                             tokenizer->kind->name);
+    return TAP_OK;
+}
+
+struct tap_tokenizer *tap_tokenizer_from_parts(const char *kind, bool lowercase, uint32_t max_length, bool add_cls,
+                                               const char *const *tokens, size_t n_tokens, struct tap_error *error)
+{
+    struct tap_tokenizer *tokenizer = new_tokenizer(kind, lowercase, add_cls, max_length, error);
+    if (tokenizer != NULL && add_stored_tokens(tokenizer, tokens, n_tokens, error) != TAP_OK) {
+        tap_tokenizer_free(tokenizer);
+        return NULL;
+    }
+    return tokenizer;
+}
+
+/* The number of the token at the cursor. The special ones have names that some text may spell, so their numbers are
+ * never the answer. */
+static uint32_t lookup(const struct tap_tokenizer *tokenizer, const struct tap_token_cursor *cursor)
+{
+    uint32_t number;
+    if (cursor->n_token_bytes > TAP_TOKEN_MAX_BYTES ||
+        !tap_string_table_find(&tokenizer->vocabulary, cursor->token, cursor->n_token_bytes, &number) ||
+        number < tokenizer->n_special)
+        return TAP_TOKEN_UNKNOWN;
+    return number;
+}
+
+static bool append(struct tap_token_buffer *buffer, uint32_t id)
+{
+    if (!tap_mem_reserve(&buffer->ids, &buffer->capacity, buffer->n + 1, sizeof *buffer->ids))
+        return false;
+    buffer->ids[buffer->n++] = id;
+    return true;
+}
+
+enum tap_status tap_tokenizer_encode(const struct tap_tokenizer *tokenizer, const char *text, size_t n_bytes,
+                                     struct tap_token_buffer *buffer, bool *out_is_truncated, struct tap_error *error)
+{
+    struct tap_token_cursor cursor;
+    tap_token_cursor_start(&cursor, tokenizer, text, n_bytes);
+    size_t start = buffer->n;
+    size_t n_front = tokenizer->add_cls ? 1 : 0;
+    bool is_truncated = false;
+    bool has_memory = !tokenizer->add_cls || append(buffer, TAP_TOKEN_CLS);
+    while (has_memory && tokenizer->kind->next(&cursor)) {
+        is_truncated = buffer->n - start == tokenizer->max_length;
+        if (is_truncated)
+            break;
+        has_memory = append(buffer, lookup(tokenizer, &cursor));
+    }
+    if (has_memory && buffer->n - start == n_front)
+        has_memory = append(buffer, TAP_TOKEN_UNKNOWN);
+    if (!has_memory) {
+        buffer->n = start;
+        return tap_error_memory(error, "the tokens of a text");
+    }
+    if (out_is_truncated != NULL)
+        *out_is_truncated = is_truncated;
+    return TAP_OK;
+}
+
+const char *tap_tokenizer_kind_name(const struct tap_tokenizer *tokenizer)
+{
+    return tokenizer->kind->name;
+}
+
+uint32_t tap_tokenizer_n_tokens(const struct tap_tokenizer *tokenizer)
+{
+    return tokenizer->vocabulary.n;
+}
+
+const char *tap_tokenizer_token(const struct tap_tokenizer *tokenizer, uint32_t number)
+{
+    return tap_string_table_get(&tokenizer->vocabulary, number);
+}
