@@ -106,6 +106,7 @@ sanitize: $(SANITIZE_VARIANTS:%=build/%/run_tests) $(foreach p,$(PROGRAMS),build
 	@tests/run.sh $(SANITIZE_VARIANTS)
 
 include lint.mk
+include docs.mk
 
 install: float
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib $(DESTDIR)$(PREFIX)/include/tapestry
