@@ -26,7 +26,7 @@ static const char help[] =
     "  --threads N        threads; 0: all\n"
     "  --help, --version\n";
 
-enum option { OPTION_MODEL = 256, OPTION_DATA, OPTION_DATA_FORMAT, OPTION_FORMAT, OPTION_THREADS, OPTION_HELP, OPTION_VERSION };
+enum { OPTION_MODEL = 256, OPTION_DATA, OPTION_DATA_FORMAT, OPTION_FORMAT, OPTION_THREADS, OPTION_HELP, OPTION_VERSION };
 static const struct option options[] = {
     {"model", required_argument, NULL, OPTION_MODEL},
     {"data", required_argument, NULL, OPTION_DATA},

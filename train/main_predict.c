@@ -30,7 +30,7 @@ static const char help[] =
 #define READ_BYTES ((size_t)1 << 16)
 #define LONGEST_LINE_BYTES ((size_t)1 << 24)
 
-enum option { OPTION_MODEL = 256, OPTION_INPUT, OPTION_FORMAT, OPTION_VECTORS, OPTION_THREADS, OPTION_HELP, OPTION_VERSION };
+enum { OPTION_MODEL = 256, OPTION_INPUT, OPTION_FORMAT, OPTION_VECTORS, OPTION_THREADS, OPTION_HELP, OPTION_VERSION };
 static const struct option options[] = {
     {"model", required_argument, NULL, OPTION_MODEL},
     {"input", required_argument, NULL, OPTION_INPUT},
@@ -135,7 +135,7 @@ static enum tap_status take_line(struct line_source *source, struct predictor *p
     if (memchr(line, '\0', n_bytes) != NULL)
         return tap_error_set(error, TAP_ERR_VALUE, "%s:%llu: a zero byte; the input must be UTF-8 text", source->name,
                              (unsigned long long)source->n_lines);
-    if (!tap_utf8_is_valid(line, n_bytes))
+    if (tap_unicode_valid_bytes(line, n_bytes) != n_bytes)
         return tap_error_set(error, TAP_ERR_VALUE, "%s:%llu: not valid UTF-8", source->name,
                              (unsigned long long)source->n_lines);
     return predictor_add(predictor, line, n_bytes, error);

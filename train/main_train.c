@@ -36,7 +36,7 @@ struct arguments {
     bool quiet;
 };
 
-enum option { OPTION_CONFIG = 256, OPTION_SET, OPTION_OUT, OPTION_RESUME, OPTION_THREADS, OPTION_QUIET, OPTION_HELP, OPTION_VERSION };
+enum { OPTION_CONFIG = 256, OPTION_SET, OPTION_OUT, OPTION_RESUME, OPTION_THREADS, OPTION_QUIET, OPTION_HELP, OPTION_VERSION };
 static const struct option options[] = {
     {"config", required_argument, NULL, OPTION_CONFIG},   {"set", required_argument, NULL, OPTION_SET},
     {"out", required_argument, NULL, OPTION_OUT},         {"resume", required_argument, NULL, OPTION_RESUME},

@@ -5,7 +5,8 @@
 
 #include "mem.h"
 
-#define NAME_BYTES 160
+#define PREFIX_BYTES 48
+#define NAME_BYTES (PREFIX_BYTES + 16)
 
 /* The dropouts of a layer; the model's number 0 is the embedding's. */
 enum dropout_place { ATTENTION_WEIGHTS, AFTER_ATTENTION, INSIDE_FEED_FORWARD, AFTER_FEED_FORWARD, N_DROPOUTS };
@@ -41,7 +42,7 @@ void tap_encoder_add(struct tap_encoder *encoder, struct tap_parameters *paramet
         return;
     }
     for (size_t l = 0; l < options->layers && error->status == TAP_OK; l++) {
-        char prefix[NAME_BYTES];
+        char prefix[PREFIX_BYTES];
         snprintf(prefix, sizeof prefix, "encoder.layers.%zu", l);
         add_layer(&encoder->layers[l], parameters, prefix, options, error);
     }

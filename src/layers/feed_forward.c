@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-#define NAME_BYTES 160
+#define NAME_BYTES 200 /* room for a prefix and the longest part */
 
 void tap_feed_forward_add(struct tap_feed_forward *layer, struct tap_parameters *parameters, const char *prefix,
                           size_t d_model, size_t d_ff, enum tap_activation activation, double dropout, bool bias,

@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-#define NAME_BYTES 160
+#define NAME_BYTES 200 /* room for a prefix and the longest part */
 
 void tap_self_attention_add(struct tap_self_attention *layer, struct tap_parameters *parameters, const char *prefix,
                             const struct tap_self_attention_options *options, struct tap_error *error)

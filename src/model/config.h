@@ -22,7 +22,7 @@
 #include "config_errors.h"
 #include "error.h"
 
-/* enum tap_config_activation { TAP_ACTIVATION_RELU, ... } and so on; the words are in config.def. */
+/* enum tap_config_activation { TAP_CONFIG_ACTIVATION_RELU, ... } and so on; the words are in config.def. */
 #define CONFIG_CHOICES(tag) enum tag {
 #define CONFIG_CHOICE(enumerator, word, when) enumerator,
 #define CONFIG_CHOICE_OTHER(enumerator) enumerator,
@@ -36,7 +36,7 @@ struct tap_config_texts {
 
 struct tap_config_weights {
     enum tap_config_weighting weighting;
-    double *values; /* for TAP_CLASS_WEIGHTS_LISTED: n_values numbers, at least 0, one of them above 0; else NULL */
+    double *values; /* for TAP_CONFIG_CLASS_WEIGHTS_LISTED: n_values numbers, at least 0, one of them above 0; else NULL */
     size_t n_values;
 };
 

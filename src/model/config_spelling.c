@@ -80,7 +80,7 @@ static void write_choice(const struct tap_config_key *key, int value, struct tap
 static void write_weights(const struct tap_config_key *key, const struct tap_config_weights *weights,
                           struct tap_config_text *out)
 {
-    if (weights->weighting != TAP_CLASS_WEIGHTS_LISTED) {
+    if (weights->weighting != TAP_CONFIG_CLASS_WEIGHTS_LISTED) {
         write_choice(key, (int)weights->weighting, out);
         return;
     }

@@ -180,7 +180,7 @@ static bool read_weights(const struct tap_config_key *key, const struct tap_conf
         is_good = false;
     }
     if (is_good)
-        *out = (struct tap_config_weights){TAP_CLASS_WEIGHTS_LISTED, values, list->n_items};
+        *out = (struct tap_config_weights){TAP_CONFIG_CLASS_WEIGHTS_LISTED, values, list->n_items};
     else
         tap_mem_free(values);
     return is_good;
