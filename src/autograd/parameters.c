@@ -148,17 +148,33 @@ struct tap_parameter *tap_parameters_find(const struct tap_parameters *parameter
     return NULL;
 }
 
-double tap_parameters_grad_norm(const struct tap_parameters *parameters)
+/* The block of gradients is summed in this many parts, or fewer of at least this many numbers: what a number's part is
+ * depends on the block alone. The padding's zeros are summed along. */
+#define NORM_PARTS 256
+#define NORM_PART_NUMBERS 8192
+
+static double sum_of_squares(size_t n, const tap_real *x)
 {
     double sum = 0;
-    for (size_t p = 0; p < parameters->n; p++) {
-        const struct tap_tensor *tensor = &parameters->items[p]->tensor;
-        double part = 0;
-#pragma omp simd reduction(+ : part)
-        for (size_t i = 0; i < tensor->size; i++)
-            part += (double)tensor->grad[i] * (double)tensor->grad[i];
-        sum += part;
-    }
+#pragma omp simd reduction(+ : sum)
+    for (size_t i = 0; i < n; i++)
+        sum += (double)x[i] * (double)x[i];
+    return sum;
+}
+
+double tap_parameters_grad_norm(const struct tap_parameters *parameters)
+{
+    double sums[NORM_PARTS];
+    size_t n = parameters->block_size;
+    size_t part = tap_ceil_div(n, NORM_PARTS);
+    part = part < NORM_PART_NUMBERS ? NORM_PART_NUMBERS : tap_ceil_div(part, ALIGNED_NUMBERS) * ALIGNED_NUMBERS;
+    size_t n_parts = tap_ceil_div(n, part);
+#pragma omp parallel for num_threads(tap_threads_for((double)n))
+    for (size_t i = 0; i < n_parts; i++)
+        sums[i] = sum_of_squares(tap_min_size(part, n - i * part), parameters->grad + i * part);
+    double sum = 0;
+    for (size_t i = 0; i < n_parts; i++)
+        sum += sums[i];
     return sqrt(sum);
 }
 

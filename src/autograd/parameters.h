@@ -56,7 +56,8 @@ void tap_parameters_zero_grad(struct tap_parameters *parameters);
 /* The parameter of that name, NULL when there is none. */
 struct tap_parameter *tap_parameters_find(const struct tap_parameters *parameters, const char *name);
 
-/* sqrt of the sum of squares of all gradients, summed in double in a fixed order. */
+/* sqrt of the sum of squares of all gradients (those of frozen parameters are zero), summed in double in a fixed order:
+ * the same bits for any thread count. NaN or infinity when a gradient is. Allocates nothing. */
 double tap_parameters_grad_norm(const struct tap_parameters *parameters);
 
 /* Glorot and Bengio 2010 (PMLR 9, eq. 16): uniform in +-sqrt(6 / (fan_in + fan_out)). */
