@@ -166,11 +166,10 @@ struct reading {
 
 static enum tap_config_next begin_group(struct reading *reading, const struct tap_config_entry *entry)
 {
-    static const char accepted[] = "'key: value' lines, indented, below the group's name";
+    static const char accepted[] = "'group:' and below it, indented, 'key: value' lines";
     struct tap_config_place place = {reading->source, entry->line};
-    bool has_no_name = entry->problem != NULL && strcmp(entry->group, "?") == 0;
-    size_t group = has_no_name ? SIZE_MAX : tap_config_find_group(entry->group);
-    if (group == SIZE_MAX && !has_no_name)
+    size_t group = entry->group == NULL ? SIZE_MAX : tap_config_find_group(entry->group);
+    if (group == SIZE_MAX && entry->group != NULL)
         refuse_group(place, entry->group, reading->errors);
     else if (entry->problem != NULL)
         tap_config_refuse(reading->errors, place, entry->group, NULL, "%s; accepted: %s", entry->problem, accepted);
@@ -215,11 +214,13 @@ static void read_key(struct reading *reading, const struct tap_config_entry *ent
 static enum tap_config_next read_entry(void *context, const struct tap_config_entry *entry)
 {
     struct reading *reading = context;
+    enum tap_config_next next = TAP_CONFIG_GO_ON;
     if (entry->key == NULL)
-        return begin_group(reading, entry);
-    read_key(reading, entry);
+        next = begin_group(reading, entry);
+    else
+        read_key(reading, entry);
     bool is_enough = reading->errors->out_of_memory || reading->errors->n_messages > TAP_CONFIG_MOST_ERRORS;
-    return is_enough ? TAP_CONFIG_STOP : TAP_CONFIG_GO_ON;
+    return is_enough ? TAP_CONFIG_STOP : next;
 }
 
 bool tap_config_read_text(struct tap_config *config, const char *name, const char *bytes, size_t n_bytes,
