@@ -190,7 +190,8 @@ static void read_key(struct reading *reading, const struct tap_config_entry *ent
 {
     struct tap_config_place place = {reading->source, entry->line};
     if (strcmp(entry->key, "?") == 0 && entry->problem != NULL) {
-        tap_config_refuse(reading->errors, place, entry->group, "?", "%s; accepted: 'key: value' lines", entry->problem);
+        tap_config_refuse(reading->errors, place, entry->group, "?", "%s; accepted: 'key: value' lines",
+                          entry->problem);
         return;
     }
     size_t i = find(reading->config, place, entry->group, entry->key, reading->errors);

@@ -57,7 +57,8 @@ static bool next_event(struct walk *walk, yaml_event_t *event)
     if (walk->parser.context != NULL)
         tap_config_text_add(&walk->fault->message, "%s from line %d on, ", walk->parser.context,
                             (int)walk->parser.context_mark.line + 1);
-    tap_config_text_add(&walk->fault->message, "%s", walk->parser.problem != NULL ? walk->parser.problem : "unreadable");
+    tap_config_text_add(&walk->fault->message, "%s",
+                        walk->parser.problem != NULL ? walk->parser.problem : "unreadable");
     return false;
 }
 
@@ -180,10 +181,8 @@ static const char *name_problem(const yaml_event_t *event)
 /* Tells of a name that is none, and leaves out what it stands for. */
 static void refuse_name(struct walk *walk, const yaml_event_t *event, const char *group, const char *problem)
 {
-    struct tap_config_entry entry = {.group = group,
-                                     .key = group != NULL ? "?" : NULL,
-                                     .line = (int)event->start_mark.line + 1,
-                                     .problem = problem};
+    struct tap_config_entry entry = {
+        .group = group, .key = group != NULL ? "?" : NULL, .line = (int)event->start_mark.line + 1, .problem = problem};
     skip_node(walk, event->type);
     if (!walk->is_over)
         tell(walk, &entry);

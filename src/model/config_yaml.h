@@ -9,7 +9,7 @@
  * too) a problem stands outside all groups. Of a single value there is neither group nor key. */
 struct tap_config_entry {
     const char *group;
-    const char *key; /* "?" when it is no word */
+    const char *key;     /* "?" when it is no word */
     int line;            /* from 1 */
     const char *problem; /* what is wrong with the group, or with the value, which then is not there; or NULL */
     struct tap_config_value value;

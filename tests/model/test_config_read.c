@@ -96,7 +96,8 @@ Test(config_read, a_bad_number_is_told_with_line_key_and_range)
         {"model: {ffn_dropout: -0.1}", "x.cfg:1: model.ffn_dropout: '-0.1' is out of range; accepted: " BELOW_1},
         {"model: {norm_eps: 0}", "x.cfg:1: model.norm_eps: '0' is out of range; accepted: a number above 0\n"},
         {"train: {label_smoothing: 1}", "x.cfg:1: train.label_smoothing: '1' is out of range; accepted: " BELOW_1},
-        {"optim: {warmup: -1}", "x.cfg:1: optim.warmup: '-1' is out of range; accepted: a number from 0 to 2147483647\n"},
+        {"optim: {warmup: -1}",
+         "x.cfg:1: optim.warmup: '-1' is out of range; accepted: a number from 0 to 2147483647\n"},
     };
     CHECK_BAD(cases);
 }
@@ -133,10 +134,14 @@ Test(config_read, a_bad_word_is_told_with_those_accepted)
         {"model: {causal: yes}", "x.cfg:1: model.causal: 'yes' is no flag; accepted: true, false\n"},
         {"model: {causal: True}", "x.cfg:1: model.causal: 'True' is no flag; accepted: true, false\n"},
         {"model: {causal: 1}", "x.cfg:1: model.causal: '1' is no flag; accepted: true, false\n"},
-        {"data: {label_column: 0}", "x.cfg:1: data.label_column: '0' is no column; accepted: a number from 1, or a name\n"},
-        {"data: {text_column: -2}", "x.cfg:1: data.text_column: '-2' is no column; accepted: a number from 1, or a name\n"},
-        {"data: {text_column: ''}", "x.cfg:1: data.text_column: '' is no column; accepted: a number from 1, or a name\n"},
-        {"data: {text_column: 02}", "x.cfg:1: data.text_column: '02' is no column; accepted: a number from 1, or a name\n"},
+        {"data: {label_column: 0}",
+         "x.cfg:1: data.label_column: '0' is no column; accepted: a number from 1, or a name\n"},
+        {"data: {text_column: -2}",
+         "x.cfg:1: data.text_column: '-2' is no column; accepted: a number from 1, or a name\n"},
+        {"data: {text_column: ''}",
+         "x.cfg:1: data.text_column: '' is no column; accepted: a number from 1, or a name\n"},
+        {"data: {text_column: 02}",
+         "x.cfg:1: data.text_column: '02' is no column; accepted: a number from 1, or a name\n"},
         {"data: {task: \"a\\0b\"}", "x.cfg:1: data.task: a zero byte; accepted: a text in UTF-8\n"},
         {"data: {train: [a, b]}", "x.cfg:1: data.train: a list; accepted: a path in UTF-8\n"},
         {"train: {freeze: all}", "x.cfg:1: train.freeze: 'all' is no list; accepted: []\n"},
@@ -160,8 +165,7 @@ Test(config_read, bad_class_weights_are_told)
         {"train: {class_weights: [1, x]}", "x.cfg:1: train.class_weights: 'x' is no number; accepted: " WEIGHTS},
         {"train: {class_weights: [1, -1]}", "x.cfg:1: train.class_weights: '-1' is out of range; accepted: " WEIGHTS},
         {"train: {class_weights: [1, nan]}", "x.cfg:1: train.class_weights: 'nan' is no number; accepted: " WEIGHTS},
-        {"train: {class_weights: [1, [2]]}",
-         "x.cfg:1: train.class_weights: a list within a list; accepted: " WEIGHTS},
+        {"train: {class_weights: [1, [2]]}", "x.cfg:1: train.class_weights: a list within a list; accepted: " WEIGHTS},
         {"train: {class_weights: [1, {a: 2}]}",
          "x.cfg:1: train.class_weights: a mapping within a list; accepted: " WEIGHTS},
         {"train: {class_weights: [1, \"\\0\"]}", "x.cfg:1: train.class_weights: a zero byte; accepted: " WEIGHTS},
@@ -185,7 +189,8 @@ Test(config_read, what_comes_later_is_refused_by_name)
         {"model: {d_head: -1}", "x.cfg:1: model.d_head: '-1' is out of range; accepted: 0\n"},
         {"model: {positions: learned}",
          "x.cfg:1: model.positions: 'learned' is not supported yet; accepted: sinusoidal, none\n"},
-        {"model: {embedding_scale: sqrt}", "x.cfg:1: model.embedding_scale: 'sqrt' is not supported yet; accepted: none\n"},
+        {"model: {embedding_scale: sqrt}",
+         "x.cfg:1: model.embedding_scale: 'sqrt' is not supported yet; accepted: none\n"},
         {"model: {pooling: max}", "x.cfg:1: model.pooling: 'max' is not supported yet; accepted: mean\n"},
         {"model: {pooling: cls}", "x.cfg:1: model.pooling: 'cls' is not supported yet; accepted: mean\n"},
         {"optim: {amsgrad: true}", "x.cfg:1: optim.amsgrad: 'true' is not supported yet; accepted: false\n"},
@@ -209,7 +214,8 @@ Test(config_read, what_comes_later_is_refused_by_name)
 Test(config_read, what_is_given_twice_is_refused)
 {
     static const struct bad_case cases[] = {
-        {"model:\n  heads: 4\n  heads: 4\n", "x.cfg:3: model.heads: given twice, first in line 2; accepted: each key once\n"},
+        {"model:\n  heads: 4\n  heads: 4\n",
+         "x.cfg:3: model.heads: given twice, first in line 2; accepted: each key once\n"},
         {"model: {heads: x}\ndata:\nmodel:\n  heads: 4\n  layers: 1",
          "x.cfg:1: model.heads: 'x' is no integer; accepted: " INTEGER_1
          "x.cfg:3: model: given twice, first in line 1; accepted: each group once\n"
@@ -264,7 +270,8 @@ Test(config_read, what_is_no_yaml_gives_one_message_alone)
         {"model: {heads: 4\n",
          "x.cfg:2: not YAML: while parsing a flow mapping from line 1 on, did not find expected ',' or '}'; "
          "accepted: " CONFIG_FORM},
-        {"model:\n  heads: 4\n  layers: \x01\n", "x.cfg:3: not YAML: control characters are not allowed; accepted: " CONFIG_FORM},
+        {"model:\n  heads: 4\n  layers: \x01\n",
+         "x.cfg:3: not YAML: control characters are not allowed; accepted: " CONFIG_FORM},
         {"data:\n  train: a\xFF\n", "x.cfg:2: not YAML: invalid leading UTF-8 octet; accepted: " CONFIG_FORM},
         {"%YAML 3.0\n---\nmodel:\n", "x.cfg:1: not YAML: found incompatible YAML document; accepted: " CONFIG_FORM},
     };
@@ -412,11 +419,12 @@ Test(config_read, a_line_of_a_megabyte_is_no_problem)
     cr_expect(!config_case_read(c, bad));
     char *key = stretched("model:\n  ? ", 'k', 1 << 20, "\n  : 1\n");
     cr_expect(!config_case_read(c, key));
-    cr_expect_str_eq(config_case_messages(c),
-                     "x.cfg:1: model.heads: '111111111111111111111111111111111111111111111111111111111111...' is out of "
-                     "range; accepted: " INTEGER_1
-                     "x.cfg:3: model.kkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkk...: unknown key; the "
-                     "nearest known one is model.project_qkv\n");
+    cr_expect_str_eq(
+        config_case_messages(c),
+        "x.cfg:1: model.heads: '111111111111111111111111111111111111111111111111111111111111...' is out of "
+        "range; accepted: " INTEGER_1
+        "x.cfg:3: model.kkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkk...: unknown key; the "
+        "nearest known one is model.project_qkv\n");
     tap_mem_free(comment);
     tap_mem_free(value);
     tap_mem_free(bad);
