@@ -7,3 +7,4 @@ build/float/docs/config_page: build/float/docs/config_page.o build/float/libtape
 docs/config.md: build/float/docs/config_page
 	$< >$@.new
 	mv $@.new $@
+-include build/float/docs/config_page.d

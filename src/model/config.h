@@ -26,7 +26,9 @@
 #define CONFIG_CHOICES(tag) enum tag {
 #define CONFIG_CHOICE(enumerator, word, when) enumerator,
 #define CONFIG_CHOICE_OTHER(enumerator) enumerator,
-#define CONFIG_CHOICES_END(tag) };
+#define CONFIG_CHOICES_END(tag)                                                                                        \
+    }                                                                                                                  \
+    ;
 #include "config.def"
 
 struct tap_config_texts {
@@ -50,7 +52,9 @@ struct tap_config_weights {
 #define CONFIG_TEXT(group, key, initial, use, resume, about) char *key;
 #define CONFIG_TEXTS(group, key, initial, support, resume, about) struct tap_config_texts key;
 #define CONFIG_WEIGHTS(group, key, tag, initial, resume, about) struct tap_config_weights key;
-#define CONFIG_GROUP_END(group) };
+#define CONFIG_GROUP_END(group)                                                                                        \
+    }                                                                                                                  \
+    ;
 #include "config.def"
 
 enum {
@@ -82,9 +86,9 @@ struct tap_config {
     char **sources; /* the names that origins point to */
     size_t n_sources;
     size_t sources_capacity;
-    const char *file;      /* the last file read, or NULL */
-    bool is_unreadable;    /* a file could not be parsed at all: comparing keys would tell nonsense */
-    bool may_lack_data;    /* an unknown key may be the one that was to name the data */
+    const char *file;   /* the last file read, or NULL */
+    bool is_unreadable; /* a file could not be parsed at all: comparing keys would tell nonsense */
+    bool may_lack_data; /* an unknown key may be the one that was to name the data */
 };
 
 /* Fills in the defaults. On failure (memory alone) the config is empty; clearing it again does no harm. */
@@ -112,7 +116,8 @@ bool tap_config_set_text(struct tap_config *config, const char *group, const cha
 
 /* Once all is read: gives keys that follow another their value, makes paths absolute from the current folder ("" and
  * "-" stay), and compares keys with one another, but for those that were refused by themselves. May be called again
- * after further changes. Returns whether it found no error; false, and nothing done, after a file that could not be parsed. */
+ * after further changes. Returns whether it found no error; false, and nothing done, after a file that could not be
+ * parsed. */
 bool tap_config_finish(struct tap_config *config, struct tap_config_errors *errors);
 
 /* Compares a finished config with the one stored in a checkpoint: each key that differs and must not on resuming is
@@ -120,7 +125,8 @@ bool tap_config_finish(struct tap_config *config, struct tap_config_errors *erro
 bool tap_config_compare_for_resume(const struct tap_config *stored, const struct tap_config *given,
                                    struct tap_config_errors *errors);
 
-/* Appends a config file with every key, which reads back to the very same values. The texts' own flags tell of memory. */
+/* Appends a config file with every key, which reads back to the very same values. The texts' own flags tell of memory.
+ */
 void tap_config_write(const struct tap_config *config, struct tap_config_text *out);
 
 /* Appends docs/config.md, made from the table. */

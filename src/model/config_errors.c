@@ -1,7 +1,6 @@
 /* config_errors.c: see config_errors.h. */
 #include "config_errors.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -19,7 +18,7 @@ static bool reserve(struct tap_config_text *text, size_t n_bytes)
     return false;
 }
 
-static void add_formatted(struct tap_config_text *text, const char *format, va_list arguments)
+void tap_config_text_add_list(struct tap_config_text *text, const char *format, va_list arguments)
 {
     va_list again;
     va_copy(again, arguments);
@@ -35,7 +34,7 @@ void tap_config_text_add(struct tap_config_text *text, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    add_formatted(text, format, arguments);
+    tap_config_text_add_list(text, format, arguments);
     va_end(arguments);
 }
 
@@ -73,7 +72,7 @@ bool tap_config_errors_add(struct tap_config_errors *errors, const char *format,
     if (errors->n_messages == TAP_CONFIG_MOST_ERRORS)
         tap_config_text_add(&text, "more errors than %d; the others are not listed", TAP_CONFIG_MOST_ERRORS);
     else
-        add_formatted(&text, format, arguments);
+        tap_config_text_add_list(&text, format, arguments);
     va_end(arguments);
     if (text.bytes == NULL || text.out_of_memory ||
         !tap_mem_reserve(&errors->messages, &errors->capacity, errors->n_messages + 1, sizeof *errors->messages)) {

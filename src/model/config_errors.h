@@ -3,6 +3,7 @@
 #ifndef TAP_CONFIG_ERRORS_H
 #define TAP_CONFIG_ERRORS_H
 
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -15,6 +16,8 @@ struct tap_config_text {
 };
 
 void tap_config_text_add(struct tap_config_text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void tap_config_text_add_list(struct tap_config_text *text, const char *format, va_list arguments)
+    __attribute__((format(printf, 2, 0)));
 void tap_config_text_add_bytes(struct tap_config_text *text, const char *bytes, size_t n_bytes);
 void tap_config_text_clear(struct tap_config_text *text);
 

@@ -9,7 +9,8 @@
 
 #include "config_number.h"
 
-/* Reads one code point; returns its bytes, or 0 when they are no UTF-8 (overlong forms, surrogates, beyond U+10FFFF). */
+/* Reads one code point; returns its bytes, or 0 when they are no UTF-8 (overlong forms, surrogates, beyond U+10FFFF).
+ */
 static size_t read_code_point(const char *text, size_t n_bytes, uint32_t *out)
 {
     const unsigned char *s = (const unsigned char *)text;

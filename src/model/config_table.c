@@ -19,10 +19,22 @@ enum { NOW = true, LATER = false };
 
 enum { ANY = false, DEFAULT_ONLY = true };
 enum { FIXED = false, MAY_CHANGE = true };
-#define AT_LEAST(a) {(a), DBL_MAX, false, false}
-#define ABOVE(a) {(a), DBL_MAX, true, false}
-#define FROM_TO(a, b) {(a), (b), false, false}
-#define FROM_BELOW(a, b) {(a), (b), false, true}
+#define AT_LEAST(a)                                                                                                    \
+    {                                                                                                                  \
+        (a), DBL_MAX, false, false                                                                                     \
+    }
+#define ABOVE(a)                                                                                                       \
+    {                                                                                                                  \
+        (a), DBL_MAX, true, false                                                                                      \
+    }
+#define FROM_TO(a, b)                                                                                                  \
+    {                                                                                                                  \
+        (a), (b), false, false                                                                                         \
+    }
+#define FROM_BELOW(a, b)                                                                                               \
+    {                                                                                                                  \
+        (a), (b), false, true                                                                                          \
+    }
 #define KEY(group_, key_, kind_, initial_, resume_, about_)                                                            \
     .group = #group_, .name = #key_, .kind = (kind_), .offset = offsetof(struct tap_config, group_.key_),              \
     .initial = (initial_), .may_change = (resume_), .about = (about_)
@@ -48,8 +60,9 @@ const struct tap_config_key tap_config_keys[TAP_CONFIG_N_KEYS] = {
 #include "config.def"
 };
 
-/* Counts the keys: place_of_optim_lr is the number of that key, first_of_optim that of the group's first one, end_of_optim
- * that of the first one after it. The other two names only set the count back by the one that those have used up. */
+/* Counts the keys: place_of_optim_lr is the number of that key, first_of_optim that of the group's first one,
+ * end_of_optim that of the first one after it. The other two names only set the count back by the one that those have
+ * used up. */
 enum place {
 #define CONFIG_GROUP(tag, group, about) first_of_##group, before_##group = first_of_##group - 1,
 #define CONFIG_INTEGER(group, key, initial, limits, support, resume, about) place_of_##group##_##key,

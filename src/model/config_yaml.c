@@ -55,10 +55,15 @@ static bool next_event(struct walk *walk, yaml_event_t *event)
     }
     fail(walk, fault_line(walk), "not YAML: ");
     if (walk->parser.context != NULL)
-        tap_config_text_add(&walk->fault->message, "%s, ", walk->parser.context);
-    tap_config_text_add(&walk->fault->message, "%s", walk->parser.problem != NULL ? walk->parser.problem : "unreadable");
+        tap_config_text_add(&walk->fault->message, "%s from line %d on, ", walk->parser.context,
+                            (int)walk->parser.context_mark.line + 1);
+    tap_config_text_add(&walk->fault->message, "%s",
+                        walk->parser.problem != NULL ? walk->parser.problem : "unreadable");
     return false;
 }
+
+/* Deeper than this nothing is even skipped: libyaml's time grows with the square of the depth. */
+enum { MOST_DEPTH = 100 };
 
 /* Leaves out the rest of a node whose first event was just read. */
 static void skip_node(struct walk *walk, yaml_event_type_t first)
@@ -70,6 +75,8 @@ static void skip_node(struct walk *walk, yaml_event_type_t first)
             depth++;
         else if (event.type == YAML_SEQUENCE_END_EVENT || event.type == YAML_MAPPING_END_EVENT)
             depth--;
+        if (depth > MOST_DEPTH)
+            fail(walk, event.start_mark.line, "nested too deeply");
         yaml_event_delete(&event);
     }
 }
@@ -174,10 +181,8 @@ static const char *name_problem(const yaml_event_t *event)
 /* Tells of a name that is none, and leaves out what it stands for. */
 static void refuse_name(struct walk *walk, const yaml_event_t *event, const char *group, const char *problem)
 {
-    struct tap_config_entry entry = {.group = group != NULL ? group : "?",
-                                     .key = group != NULL ? "?" : NULL,
-                                     .line = (int)event->start_mark.line + 1,
-                                     .problem = problem};
+    struct tap_config_entry entry = {
+        .group = group, .key = group != NULL ? "?" : NULL, .line = (int)event->start_mark.line + 1, .problem = problem};
     skip_node(walk, event->type);
     if (!walk->is_over)
         tell(walk, &entry);
@@ -265,6 +270,14 @@ static void read_single(struct walk *walk)
     read_value(walk, &entry);
 }
 
+/* Tells of a document beyond the first, which is not read. */
+static void refuse_document(struct walk *walk, const yaml_event_t *event)
+{
+    struct tap_config_entry entry = {.line = (int)event->start_mark.line + 1, .problem = "a second document"};
+    tell(walk, &entry);
+    walk->is_over = true;
+}
+
 /* Runs `read` on the one document of a stream; a stream without a document is an empty config. */
 static void read_stream(struct walk *walk, void (*read)(struct walk *))
 {
@@ -277,7 +290,7 @@ static void read_stream(struct walk *walk, void (*read)(struct walk *))
             fail(walk, 0, "UTF-16 instead of UTF-8");
         if (event.type == YAML_DOCUMENT_START_EVENT) {
             if (was_read)
-                fail(walk, event.start_mark.line, "a second document");
+                refuse_document(walk, &event);
             else
                 read(walk);
             was_read = true;

@@ -5,11 +5,11 @@
 
 #include "config_value.h"
 
-/* One stop of the walk, valid until the handler returns: a group begins (key NULL), or a key has a value. A name that
- * is no word is "?". */
+/* One stop of the walk, valid until the handler returns: a group begins (key NULL), a key has a value, or (group NULL
+ * too) a problem stands outside all groups. Of a single value there is neither group nor key. */
 struct tap_config_entry {
-    const char *group; /* NULL, as is key, when a single value is read */
-    const char *key;
+    const char *group;
+    const char *key;     /* "?" when it is no word */
     int line;            /* from 1 */
     const char *problem; /* what is wrong with the group, or with the value, which then is not there; or NULL */
     struct tap_config_value value;
