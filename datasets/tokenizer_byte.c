@@ -10,7 +10,8 @@
 static void write_name(unsigned byte, char *out)
 {
     static const char digits[] = "0123456789ABCDEF";
-    memcpy(out, "<0x00>", NAME_BYTES);
+    static const char frame[NAME_BYTES] = {'<', '0', 'x', '0', '0', '>'};
+    memcpy(out, frame, NAME_BYTES);
     out[3] = digits[byte >> 4];
     out[4] = digits[byte & 15];
 }

@@ -50,7 +50,7 @@ size_t tap_unicode_decode(const char *text, size_t n_bytes, int32_t *out_code_po
     if (n_bytes == 0)
         return 0;
     if ((unsigned char)text[0] < 0x80) {
-        *out_code_point = text[0];
+        *out_code_point = (unsigned char)text[0];
         return 1;
     }
     utf8proc_ssize_t at_most = n_bytes < TAP_UTF8_MAX_BYTES ? (utf8proc_ssize_t)n_bytes : TAP_UTF8_MAX_BYTES;
