@@ -36,7 +36,7 @@ static void prepare(void)
 
 static json_t *inner(const struct tap_json *value)
 {
-    return (json_t *)(uintptr_t)value;
+    return (json_t *)(void *)value;
 }
 
 static struct tap_json *outer(json_t *value)
@@ -44,7 +44,8 @@ static struct tap_json *outer(json_t *value)
     return (struct tap_json *)(void *)value;
 }
 
-/* --- building ------------------------------------------------------------------------------------------------------ */
+/* --- building ------------------------------------------------------------------------------------------------------
+ */
 
 static struct tap_json *made(json_t *value, struct tap_error *error)
 {
@@ -190,7 +191,8 @@ void tap_json_append_flag(struct tap_json *array, bool flag, struct tap_error *e
     append(array, json_boolean(flag), error);
 }
 
-/* --- text ---------------------------------------------------------------------------------------------------------- */
+/* --- text ----------------------------------------------------------------------------------------------------------
+ */
 
 /* A message is one line: what the file brings along must not break it. */
 static void blank_controls(char *text)
@@ -240,7 +242,8 @@ char *tap_json_dump(const struct tap_json *value, int real_digits, size_t *out_n
     return text;
 }
 
-/* --- reading ------------------------------------------------------------------------------------------------------- */
+/* --- reading -------------------------------------------------------------------------------------------------------
+ */
 
 #define PATH_BYTES 256
 
@@ -259,7 +262,7 @@ static bool prepend(char *path, char **start, const char *text)
  * start within `path` and the name of the root. */
 static const char *spell_path(char path[PATH_BYTES], struct tap_json_place place, const char **where)
 {
-    char *start = path + PATH_BYTES - 1;
+    char *start = &path[PATH_BYTES - 1];
     bool fits = true;
     *start = '\0';
     const struct tap_json_place *at = &place;
@@ -277,8 +280,8 @@ static const char *spell_path(char path[PATH_BYTES], struct tap_json_place place
 static const char *kind_name(const json_t *value)
 {
     static const char *const names[] = {
-        [JSON_OBJECT] = "an object", [JSON_ARRAY] = "an array",  [JSON_STRING] = "a text", [JSON_INTEGER] = "an integer",
-        [JSON_REAL] = "a real",      [JSON_TRUE] = "true",       [JSON_FALSE] = "false",   [JSON_NULL] = "null",
+        [JSON_OBJECT] = "an object", [JSON_ARRAY] = "an array", [JSON_STRING] = "a text", [JSON_INTEGER] = "an integer",
+        [JSON_REAL] = "a real",      [JSON_TRUE] = "true",      [JSON_FALSE] = "false",   [JSON_NULL] = "null",
     };
     return names[json_typeof(value)];
 }

@@ -22,7 +22,8 @@ struct tap_json;
 #define TAP_JSON_DIGITS_FLOAT 9
 #define TAP_JSON_DIGITS_DOUBLE 17
 
-/* --- building ------------------------------------------------------------------------------------------------------ */
+/* --- building ------------------------------------------------------------------------------------------------------
+ */
 
 /* An empty value for the caller to fill; NULL and TAP_ERR_MEMORY when there is no memory. */
 struct tap_json *tap_json_new_object(struct tap_error *error);
@@ -53,24 +54,27 @@ void tap_json_append_integer(struct tap_json *array, int64_t integer, struct tap
 void tap_json_append_real(struct tap_json *array, double real, struct tap_error *error);
 void tap_json_append_flag(struct tap_json *array, bool flag, struct tap_error *error);
 
-/* --- text ---------------------------------------------------------------------------------------------------------- */
+/* --- text ----------------------------------------------------------------------------------------------------------
+ */
 
 /* tap_json_parse: the object or array that `bytes` spell.
  *
  * Ownership  the caller frees the value with tap_json_free; `bytes` are borrowed for the call
  * Errors     TAP_ERR_FORMAT, naming `where` (a file's name, say) and the line, for anything but one JSON object or
- *            array: bytes after it, a key given twice, NaN, a number outside int64 or double, invalid UTF-8, a zero byte
- *            (or \u0000), nesting deeper than 2,048; TAP_ERR_MEMORY. Returns NULL */
+ *            array: bytes after it, a key given twice, NaN, a number outside int64 or double, invalid UTF-8, a zero
+ * byte (or \u0000), nesting deeper than 2,048; TAP_ERR_MEMORY. Returns NULL */
 struct tap_json *tap_json_parse(const char *bytes, size_t n_bytes, const char *where, struct tap_error *error);
 
 /* tap_json_dump: the value (object or array) as one line without blanks, members in the order in which they were set,
  * reals with `real_digits` significant digits (1 to 17) whatever the locale.
  *
  * Ownership  the caller frees the text, which ends in a zero byte, with tap_mem_free
- * Errors     TAP_ERR_MEMORY. Returns NULL, also for a NULL value. out_n_bytes (may be NULL): its length without the zero */
+ * Errors     TAP_ERR_MEMORY. Returns NULL, also for a NULL value. out_n_bytes (may be NULL): its length without the
+ * zero */
 char *tap_json_dump(const struct tap_json *value, int real_digits, size_t *out_n_bytes, struct tap_error *error);
 
-/* --- reading ------------------------------------------------------------------------------------------------------- */
+/* --- reading -------------------------------------------------------------------------------------------------------
+ */
 
 /* A place within a value: it knows how it was reached, so that a message can say `last.npz: config.model.d_model`.
  * Copy it freely, but keep the place it was got from alive (on the stack, usually), and the value. A place whose value

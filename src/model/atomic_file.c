@@ -52,17 +52,18 @@ static enum tap_status resolve_target(const char *path, char target[PATH_MAX], s
     }
     memcpy(target, path, n + 1);
     if (lstat(path, &found) == 0 && S_ISLNK(found.st_mode) && realpath(path, target) == NULL)
-        return tap_error_set(error, TAP_ERR_IO, PATH_FORMAT ": cannot write: a symbolic link that leads nowhere: %s", path,
-                             strerror(errno));
+        return tap_error_set(error, TAP_ERR_IO, PATH_FORMAT ": cannot write: a symbolic link that leads nowhere: %s",
+                             path, strerror(errno));
     if (stat(target, &found) == 0 && !S_ISREG(found.st_mode))
-        return tap_error_set(error, TAP_ERR_IO, PATH_FORMAT ": cannot write: there is %s of this name, no regular file", path,
-                             S_ISDIR(found.st_mode) ? "a folder" : "a device or pipe");
+        return tap_error_set(error, TAP_ERR_IO, PATH_FORMAT ": cannot write: there is %s of this name, no regular file",
+                             path, S_ISDIR(found.st_mode) ? "a folder" : "a device or pipe");
     return TAP_OK;
 }
 
 static enum tap_status find_names(const char *path, struct file_names *names, struct tap_error *error)
 {
     static atomic_uint n_temporary;
+    names->target[0] = '\0';
     enum tap_status status = resolve_target(path, names->target, error);
     if (status != TAP_OK)
         return status;
@@ -261,7 +262,8 @@ enum tap_status tap_file_write(const char *path, const void *bytes, size_t n, st
     return first.status == TAP_OK ? TAP_OK : tap_error_set(error, first.status, "%s", first.message);
 }
 
-/* --- one file, two names ------------------------------------------------------------------------------------------- */
+/* --- one file, two names -------------------------------------------------------------------------------------------
+ */
 
 /* A copy in place of a link. */
 static enum tap_status publish_copy(const char *existing, const char *target, struct tap_error *error)

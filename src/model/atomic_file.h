@@ -3,8 +3,8 @@
  * finds the old file whole or the new one whole. It leaves out writing in place and appending.
  *
  * A target that is a symbolic link stays one; the file that it leads to is replaced. A target that is there must be a
- * regular file. Errors: TAP_ERR_IO, naming the path as it was given and the system's reason ("No space left on device");
- * TAP_ERR_MEMORY. */
+ * regular file. Errors: TAP_ERR_IO, naming the path as it was given and the system's reason ("No space left on
+ * device"); TAP_ERR_MEMORY. */
 #ifndef TAP_ATOMIC_FILE_H
 #define TAP_ATOMIC_FILE_H
 

@@ -24,11 +24,11 @@ int tap_call_unlink(const char *path);
 /* For tests: what goes wrong. The calls above are counted from 1, the next one. Unlink is counted and can be the last,
  * but never fails: it is what cleans up. */
 struct tap_call_fault {
-    uint64_t at;        /* the number of the call that fails; 0: none */
-    bool persistent;    /* and all after it */
-    int error_number;   /* with this errno; 0: instead of making the call, the process dies of SIGKILL */
-    size_t most_bytes;  /* a write or read moves at most so many bytes; 0: no limit */
-    bool interrupted;   /* every second write, read and fsync is interrupted (EINTR) first */
+    uint64_t at;       /* the number of the call that fails; 0: none */
+    bool persistent;   /* and all after it */
+    int error_number;  /* with this errno; 0: instead of making the call, the process dies of SIGKILL */
+    size_t most_bytes; /* a write or read moves at most so many bytes; 0: no limit */
+    bool interrupted;  /* every second write, read and fsync is interrupted (EINTR) first */
 };
 void tap_call_fault_set(const struct tap_call_fault *fault); /* NULL: none; starts the count anew */
 uint64_t tap_call_n_calls(void);                             /* since tap_call_fault_set */

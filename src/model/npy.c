@@ -1,5 +1,5 @@
-/* npy.c: see npy.h. The parser takes what Python's literal syntax allows here: either quote, blanks, keys in any order, a
- * comma at the end, the suffix L of Python 2. */
+/* npy.c: see npy.h. The parser takes what Python's literal syntax allows here: either quote, blanks, keys in any order,
+ * a comma at the end, the suffix L of Python 2. */
 #include "npy.h"
 #include "mem.h"
 
@@ -33,7 +33,8 @@ enum tap_status tap_npy_header_bytes(const unsigned char *prefix, size_t n_prefi
     return TAP_OK;
 }
 
-/* --- parsing ------------------------------------------------------------------------------------------------------- */
+/* --- parsing -------------------------------------------------------------------------------------------------------
+ */
 
 struct cursor {
     const char *at;
@@ -190,7 +191,8 @@ enum tap_status tap_npy_parse(const char *text, size_t n_bytes, const char *wher
     skip_blanks(&cursor);
     if (!is_right || seen != 7 || cursor.at != cursor.end)
         return tap_error_set(error, TAP_ERR_FORMAT,
-                             "%s: its .npy header is damaged; a dict of descr, fortran_order and shape is needed", where);
+                             "%s: its .npy header is damaged; a dict of descr, fortran_order and shape is needed",
+                             where);
     /* Beside a dimension of 0 the others must still have a product. */
     size_t product = 1;
     for (size_t i = 0; i < header.n_dims; i++) {
@@ -202,7 +204,8 @@ enum tap_status tap_npy_parse(const char *text, size_t n_bytes, const char *wher
     return TAP_OK;
 }
 
-/* --- formatting ---------------------------------------------------------------------------------------------------- */
+/* --- formatting ----------------------------------------------------------------------------------------------------
+ */
 
 size_t tap_npy_format(char *out, size_t n_bytes, const char *dtype, size_t n_dims, const size_t *shape)
 {

@@ -27,8 +27,9 @@ struct tap_npy_header {
     size_t n_items; /* product of the shape; 1 for a scalar */
 };
 
-/* tap_npy_header_bytes: the length of the whole header whose first TAP_NPY_LONG_PREFIX_BYTES bytes are given (fewer than
- * that are enough for version 1.0: TAP_NPY_PREFIX_BYTES). TAP_ERR_FORMAT, naming `where`: no .npy header, or too long. */
+/* tap_npy_header_bytes: the length of the whole header whose first TAP_NPY_LONG_PREFIX_BYTES bytes are given (fewer
+ * than that are enough for version 1.0: TAP_NPY_PREFIX_BYTES). TAP_ERR_FORMAT, naming `where`: no .npy header, or too
+ * long. */
 enum tap_status tap_npy_header_bytes(const unsigned char *prefix, size_t n_prefix, const char *where, size_t *out_n,
                                      struct tap_error *error);
 

@@ -14,7 +14,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* --- writing ------------------------------------------------------------------------------------------------------- */
+/* --- writing -------------------------------------------------------------------------------------------------------
+ */
 
 struct tap_npz_writer;
 
@@ -26,8 +27,8 @@ struct tap_npz_writer;
  * Memory     well under 1 MB, whatever is written */
 struct tap_npz_writer *tap_npz_create(const char *path, int compression, struct tap_error *error);
 
-/* Adds the array `name` (UTF-8, parts between '/', no ".."): data (shape[0], ..., shape[n_dims-1]), C order; no dimension
- * means one number. Errors are sticky: after one nothing is done, and commit reports it. */
+/* Adds the array `name` (UTF-8, parts between '/', no ".."): data (shape[0], ..., shape[n_dims-1]), C order; no
+ * dimension means one number. Errors are sticky: after one nothing is done, and commit reports it. */
 enum tap_status tap_npz_add_real(struct tap_npz_writer *writer, const char *name, size_t n_dims, const size_t *shape,
                                  const tap_real *data);
 
@@ -43,12 +44,13 @@ enum tap_status tap_npz_commit(struct tap_npz_writer *writer, struct tap_error *
 /* Gives the file up without a trace. Accepts NULL. */
 void tap_npz_abandon(struct tap_npz_writer *writer);
 
-/* --- reading ------------------------------------------------------------------------------------------------------- */
+/* --- reading -------------------------------------------------------------------------------------------------------
+ */
 
 struct tap_npz;
 
-/* tap_npz_open: opens a file of ours, or of numpy.savez and numpy.savez_compressed when no checksum is required; one that
- * is there is compared in any case.
+/* tap_npz_open: opens a file of ours, or of numpy.savez and numpy.savez_compressed when no checksum is required; one
+ * that is there is compared in any case.
  *
  * Errors     TAP_ERR_FORMAT, naming the file and the member, for a checksum that is wrong or required and missing, and
  *            for any structure that is not exactly that of a zip archive (zip_directory.h); TAP_ERR_IO; TAP_ERR_MEMORY.
@@ -62,8 +64,8 @@ struct tap_npz *tap_npz_open_memory(const void *bytes, size_t n_bytes, const cha
 
 void tap_npz_close(struct tap_npz *npz); /* accepts NULL */
 
-/* Members 0 .. n-1 in the file's order. A member is an array when its name ends in ".npy", which `name` leaves out. Names
- * belong to the npz and are never paths. */
+/* Members 0 .. n-1 in the file's order. A member is an array when its name ends in ".npy", which `name` leaves out.
+ * Names belong to the npz and are never paths. */
 size_t tap_npz_n_members(const struct tap_npz *npz);
 const char *tap_npz_name(const struct tap_npz *npz, size_t index);
 bool tap_npz_is_array(const struct tap_npz *npz, size_t index);
@@ -74,11 +76,11 @@ bool tap_npz_is_array(const struct tap_npz *npz, size_t index);
 size_t tap_npz_find_array(const struct tap_npz *npz, const char *name);
 size_t tap_npz_find_bytes(const struct tap_npz *npz, const char *name);
 
-/* tap_npz_array: the header of an array member: type, shape, order. Its numbers are not read, but their count is checked
- * against the member's size.
+/* tap_npz_array: the header of an array member: type, shape, order. Its numbers are not read, but their count is
+ * checked against the member's size.
  *
- * Errors     TAP_ERR_FORMAT for a damaged header, another version than 1.0 to 3.0, a shape that overflows or differs from
- *            the size; arrays of any type have a header, only floats of 4 and 8 bytes can be read (item_bytes > 0);
+ * Errors     TAP_ERR_FORMAT for a damaged header, another version than 1.0 to 3.0, a shape that overflows or differs
+ * from the size; arrays of any type have a header, only floats of 4 and 8 bytes can be read (item_bytes > 0);
  *            TAP_ERR_VALUE when the member is no array; TAP_ERR_IO; TAP_ERR_MEMORY */
 enum tap_status tap_npz_array(struct tap_npz *npz, size_t index, struct tap_npy_header *out_header,
                               struct tap_error *error);

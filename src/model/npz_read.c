@@ -1,5 +1,5 @@
-/* npz_read.c: the reading half of npz.h. Numbers pass through one block of fixed size on their way to their place, unless
- * they already lie in the file as they shall lie in memory. */
+/* npz_read.c: the reading half of npz.h. Numbers pass through one block of fixed size on their way to their place,
+ * unless they already lie in the file as they shall lie in memory. */
 #include "mem.h"
 #include "npz.h"
 #include "zip_read.h"
@@ -86,7 +86,8 @@ void tap_npz_close(struct tap_npz *npz)
     tap_mem_free(npz);
 }
 
-/* --- members ------------------------------------------------------------------------------------------------------- */
+/* --- members -------------------------------------------------------------------------------------------------------
+ */
 
 size_t tap_npz_n_members(const struct tap_npz *npz)
 {
@@ -147,7 +148,8 @@ enum tap_status tap_npz_read_bytes(struct tap_npz *npz, const char *name, char *
     return TAP_OK;
 }
 
-/* --- arrays -------------------------------------------------------------------------------------------------------- */
+/* --- arrays --------------------------------------------------------------------------------------------------------
+ */
 
 /* What names an array in messages: file and name. */
 struct label {
@@ -200,7 +202,7 @@ enum tap_status tap_npz_array(struct tap_npz *npz, size_t index, struct tap_npy_
                               struct tap_error *error)
 {
     uint64_t n_data;
-    struct tap_npy_header header;
+    struct tap_npy_header header = {0};
     struct label label = label_of(npz, index);
     if (!tap_npz_is_array(npz, index))
         return tap_error_set(error, TAP_ERR_VALUE, "%s: is no array", label.text);
@@ -302,7 +304,7 @@ enum tap_status tap_npz_read_real(struct tap_npz *npz, size_t index, tap_real *o
                                   struct tap_error *error)
 {
     uint64_t n_data;
-    struct tap_npy_header header;
+    struct tap_npy_header header = {0};
     struct label label = label_of(npz, index);
     if (!tap_npz_is_array(npz, index))
         return tap_error_set(error, TAP_ERR_VALUE, "%s: is no array", label.text);

@@ -67,7 +67,8 @@ static enum tap_status bad_member(const struct tap_byte_source *source, const st
                          (int)(member->n_name_bytes < 200 ? member->n_name_bytes : 200), member->name, what);
 }
 
-/* --- the end record ------------------------------------------------------------------------------------------------ */
+/* --- the end record ------------------------------------------------------------------------------------------------
+ */
 
 /* Reads the ZIP64 end record that the locator in front of the end record (at `end`) points to. */
 static enum tap_status read_end64(const struct tap_byte_source *source, uint64_t end, struct extent *out,
@@ -92,8 +93,8 @@ static enum tap_status read_end64(const struct tap_byte_source *source, uint64_t
     if (get32(locator + 4) != 0 || get32(locator + 16) > 1 || get32(record + 16) != 0 || get32(record + 20) != 0 ||
         get64(record + 24) != get64(record + 32))
         return damaged(source, "it is one of several parts", error);
-    *out = (struct extent){
-        .offset = get64(record + 48), .n_bytes = get64(record + 40), .n_members = get64(record + 32)};
+    *out =
+        (struct extent){.offset = get64(record + 48), .n_bytes = get64(record + 40), .n_members = get64(record + 32)};
     if (out->offset > at || out->n_bytes != at - out->offset)
         return damaged(source, "its directory does not end where its end record begins", error);
     return TAP_OK;
@@ -147,7 +148,8 @@ static enum tap_status find_directory(const struct tap_byte_source *source, stru
     return status;
 }
 
-/* --- extra fields -------------------------------------------------------------------------------------------------- */
+/* --- extra fields --------------------------------------------------------------------------------------------------
+ */
 
 /* Finds the ZIP64 field among a header's extra fields. NULL result: there is none. False: the fields are damaged, or
  * there are two. Up to three bytes at the end may be padding. */
@@ -184,7 +186,8 @@ static bool take_large(uint64_t *size, const unsigned char **field, size_t *n_fi
     return true;
 }
 
-/* --- the directory ------------------------------------------------------------------------------------------------- */
+/* --- the directory -------------------------------------------------------------------------------------------------
+ */
 
 const char *tap_zip_name_fault(const char *name, size_t n_bytes)
 {
@@ -216,8 +219,9 @@ static enum tap_status check_member(const struct tap_byte_source *source, const 
     if ((member->flags & ~FLAG_KNOWN) != 0)
         return bad_member(source, member, "has unknown flags", error);
     if (method != METHOD_STORED && method != METHOD_DEFLATED)
-        return tap_error_set(error, TAP_ERR_FORMAT, "%s: %.200s: compression method %u; accepted: 0 (stored), 8 (deflated)",
-                             source->name, member->name, method);
+        return tap_error_set(error, TAP_ERR_FORMAT,
+                             "%s: %.200s: compression method %u; accepted: 0 (stored), 8 (deflated)", source->name,
+                             member->name, method);
     if (member->header_offset > limit || member->n_stored_bytes > limit - member->header_offset)
         return bad_member(source, member, "does not lie within the file", error);
     if (!member->deflated && member->n_bytes != member->n_stored_bytes)
@@ -268,8 +272,7 @@ static enum tap_status read_members(const struct tap_byte_source *source, const 
     uint64_t n_left = extent->n_bytes;
     for (size_t i = 0; i < directory->n_members; i++) {
         size_t n = 0;
-        enum tap_status status =
-            read_member(source, record, n_left, extent->offset, &directory->members[i], &n, error);
+        enum tap_status status = read_member(source, record, n_left, extent->offset, &directory->members[i], &n, error);
         if (status != TAP_OK)
             return status;
         record += n;
@@ -278,7 +281,8 @@ static enum tap_status read_members(const struct tap_byte_source *source, const 
     return n_left == 0 ? TAP_OK : damaged(source, "its directory holds more than it lists", error);
 }
 
-/* --- order --------------------------------------------------------------------------------------------------------- */
+/* --- order ---------------------------------------------------------------------------------------------------------
+ */
 
 static int compare_names(const void *a, const void *b, void *members_pointer)
 {
@@ -305,7 +309,8 @@ static enum tap_status sort_names(const struct tap_byte_source *source, struct t
     return TAP_OK;
 }
 
-/* --- local headers ------------------------------------------------------------------------------------------------- */
+/* --- local headers -------------------------------------------------------------------------------------------------
+ */
 
 /* True when the local header says what the directory says. `tail` is what follows its fixed part: name, extra fields.
  * With a descriptor, sizes and CRC are not known yet and whatever stands here means nothing. */
@@ -315,8 +320,7 @@ static bool header_agrees(const unsigned char *header, const unsigned char *tail
     size_t n_field;
     size_t n_name = get16(header + 26);
     if (get32(header) != LOCAL_SIGNATURE || n_name != member->n_name_bytes || memcmp(tail, member->name, n_name) != 0 ||
-        get16(header + 6) != member->flags ||
-        get16(header + 8) != (member->deflated ? METHOD_DEFLATED : METHOD_STORED))
+        get16(header + 6) != member->flags || get16(header + 8) != (member->deflated ? METHOD_DEFLATED : METHOD_STORED))
         return false;
     if (!find_zip64(tail + n_name, get16(header + 28), &field, &n_field))
         return false;
@@ -328,7 +332,8 @@ static bool header_agrees(const unsigned char *header, const unsigned char *tail
            n_bytes == member->n_bytes && n_stored == member->n_stored_bytes && get32(header + 14) == member->crc;
 }
 
-/* True when these bytes are the member's data descriptor: CRC and sizes of 4 or 8 bytes, with a signature or without. */
+/* True when these bytes are the member's data descriptor: CRC and sizes of 4 or 8 bytes, with a signature or without.
+ */
 static bool is_descriptor(const unsigned char *p, size_t n, const struct tap_zip_member *member)
 {
     if (n == 16 || n == 24) {
@@ -410,13 +415,16 @@ enum tap_status tap_zip_directory_read(const struct tap_byte_source *source, str
     if (status != TAP_OK)
         return status;
     if (extent.n_members > extent.n_bytes / CENTRAL_BYTES || extent.n_members > TAP_ZIP_MAX_MEMBERS)
-        return damaged(source, "its directory cannot hold as many members as it claims (at most 65535 are accepted)", error);
+        return damaged(source, "its directory cannot hold as many members as it claims (at most 65535 are accepted)",
+                       error);
     directory.n_members = (size_t)extent.n_members;
     directory.block = tap_mem_new((size_t)extent.n_bytes, 1);
     directory.members = tap_mem_new(directory.n_members, sizeof *directory.members);
     directory.by_name = tap_mem_new(directory.n_members, sizeof *directory.by_name);
-    if (directory.block == NULL || directory.members == NULL || directory.by_name == NULL)
-        status = tap_error_memory(error, "an archive's directory");
+    if (directory.block == NULL || directory.members == NULL || directory.by_name == NULL) {
+        tap_error_memory(error, "an archive's directory");
+        status = TAP_ERR_MEMORY;
+    }
     for (size_t i = 0; status == TAP_OK && i < directory.n_members; i++)
         directory.by_name[i] = i;
     if (status == TAP_OK)

@@ -24,7 +24,8 @@ struct tap_zip_reader {
     unsigned char input[INPUT_BYTES];
 };
 
-/* --- the checksum of the whole file -------------------------------------------------------------------------------- */
+/* --- the checksum of the whole file --------------------------------------------------------------------------------
+ */
 
 static enum tap_status compare_checksum(struct tap_zip_reader *reader, const char digits[N_DIGITS],
                                         struct tap_error *error)
@@ -47,31 +48,38 @@ static enum tap_status compare_checksum(struct tap_zip_reader *reader, const cha
     return TAP_OK;
 }
 
+static bool is_hex_digit(unsigned char c)
+{
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
+}
+
 static enum tap_status check_checksum(struct tap_zip_reader *reader, bool required, struct tap_error *error)
 {
     unsigned char tail[TAP_ZIP_END_BYTES + N_DIGITS];
     static const unsigned char end_signature[] = {'P', 'K', 5, 6};
     bool is_there = reader->source.n_bytes >= sizeof tail;
     if (is_there) {
-        enum tap_status status = tap_byte_source_read(&reader->source, reader->source.n_bytes - sizeof tail, tail,
-                                                      sizeof tail, error);
+        enum tap_status status =
+            tap_byte_source_read(&reader->source, reader->source.n_bytes - sizeof tail, tail, sizeof tail, error);
         if (status != TAP_OK)
             return status;
         is_there = memcmp(tail, end_signature, 4) == 0 && tail[TAP_ZIP_END_BYTES - 2] == N_DIGITS &&
                    tail[TAP_ZIP_END_BYTES - 1] == 0;
         for (size_t i = TAP_ZIP_END_BYTES; i < sizeof tail; i++)
-            is_there = is_there && memchr("0123456789abcdef", tail[i], 16) != NULL;
+            is_there = is_there && is_hex_digit(tail[i]);
     }
     if (is_there)
         return compare_checksum(reader, (const char *)tail + TAP_ZIP_END_BYTES, error);
-    return required ? tap_error_set(error, TAP_ERR_FORMAT,
-                                    "%s: no whole checkpoint: it does not end in a checksum (damaged, cut short, or made "
-                                    "by another program)",
-                                    reader->source.name)
-                    : TAP_OK;
+    return required
+               ? tap_error_set(error, TAP_ERR_FORMAT,
+                               "%s: no whole checkpoint: it does not end in a checksum (damaged, cut short, or made "
+                               "by another program)",
+                               reader->source.name)
+               : TAP_OK;
 }
 
-/* --- opening ------------------------------------------------------------------------------------------------------- */
+/* --- opening -------------------------------------------------------------------------------------------------------
+ */
 
 struct tap_zip_reader *tap_zip_open(struct tap_byte_source source, bool require_checksum, struct tap_error *error)
 {
@@ -118,7 +126,8 @@ const char *tap_zip_reader_name(const struct tap_zip_reader *reader)
     return reader->source.name;
 }
 
-/* --- members ------------------------------------------------------------------------------------------------------- */
+/* --- members -------------------------------------------------------------------------------------------------------
+ */
 
 static voidpf zlib_allocate(voidpf opaque, uInt count, uInt item_bytes)
 {
@@ -185,8 +194,7 @@ static enum tap_status inflate_some(struct tap_zip_reader *reader, unsigned char
     return TAP_OK;
 }
 
-static enum tap_status inflate_all(struct tap_zip_reader *reader, unsigned char *out, size_t n,
-                                   struct tap_error *error)
+static enum tap_status inflate_all(struct tap_zip_reader *reader, unsigned char *out, size_t n, struct tap_error *error)
 {
     while (n > 0) {
         size_t n_given;

@@ -1,5 +1,6 @@
-/* zip_read.h: reading the members of a zip archive as streams; the only door to zlib. The archive's structure is checked
- * when it is opened (zip_directory.h), a member's size, CRC and end when it is read. One member is open at a time. */
+/* zip_read.h: reading the members of a zip archive as streams; the only door to zlib. The archive's structure is
+ * checked when it is opened (zip_directory.h), a member's size, CRC and end when it is read. One member is open at a
+ * time. */
 #ifndef TAP_ZIP_READ_H
 #define TAP_ZIP_READ_H
 
@@ -9,8 +10,8 @@ struct tap_zip_reader;
 
 /* tap_zip_open: takes `source` over, also on an error, and reads the directory.
  *
- * The archive's comment may be a checksum: the CRC-32 of all bytes of the file before the comment's, as 8 lower-case hex
- * digits. It is compared first of all; an archive without one is refused when `require_checksum` is set.
+ * The archive's comment may be a checksum: the CRC-32 of all bytes of the file before the comment's, as 8 lower-case
+ * hex digits. It is compared first of all; an archive without one is refused when `require_checksum` is set.
  *
  * Errors     TAP_ERR_FORMAT for a checksum that is missing or wrong, and all that tap_zip_directory_read refuses;
  *            TAP_ERR_IO; TAP_ERR_MEMORY. Returns NULL */

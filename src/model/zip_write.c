@@ -30,7 +30,8 @@ struct tap_zip_writer {
     size_t names_capacity;
 };
 
-/* --- the library's calls ------------------------------------------------------------------------------------------- */
+/* --- the library's calls -------------------------------------------------------------------------------------------
+ */
 
 static voidpf call_open(voidpf opaque, const void *name, int mode)
 {
@@ -90,7 +91,8 @@ static int call_close(voidpf opaque, voidpf stream)
     return 0;
 }
 
-/* --- members ------------------------------------------------------------------------------------------------------- */
+/* --- members -------------------------------------------------------------------------------------------------------
+ */
 
 struct tap_zip_writer *tap_zip_create(const char *path, int compression, struct tap_error *error)
 {
@@ -202,7 +204,8 @@ enum tap_status tap_zip_end(struct tap_zip_writer *writer)
     return tap_atomic_file_status(writer->file);
 }
 
-/* --- the end ------------------------------------------------------------------------------------------------------- */
+/* --- the end -------------------------------------------------------------------------------------------------------
+ */
 
 static int compare_names(const void *a, const void *b)
 {

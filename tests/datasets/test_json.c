@@ -101,8 +101,8 @@ Test(json, order_of_many_members_is_kept)
 
 Test(json, nine_digits_give_back_every_float_and_seventeen_every_double)
 {
-    const double reals[] = {0.1,     1.0 / 3, 1e-3,     FLT_MAX,          FLT_MIN, FLT_TRUE_MIN, 16777217.0, -0.0,
-                            DBL_MAX, DBL_MIN, M_PI,     5e-324,           1e22,    123456789.125, 0.30000000000000004};
+    const double reals[] = {0.1,     1.0 / 3, 1e-3, FLT_MAX, FLT_MIN, FLT_TRUE_MIN,  16777217.0,         -0.0,
+                            DBL_MAX, DBL_MIN, M_PI, 5e-324,  1e22,    123456789.125, 0.30000000000000004};
     for (size_t i = 0; i < sizeof reals / sizeof *reals; i++) {
         struct tap_error error = {0};
         struct tap_json *array = tap_json_new_array(&error);
@@ -144,7 +144,8 @@ Test(json, text_and_keys_must_be_utf8_without_a_zero)
     const struct {
         const char *text;
         size_t n;
-    } bad[] = {{"a\0b", 3}, {"\0", 1}, {"\xff", 1}, {"\xc3", 1}, {"\xed\xa0\x80", 3}, {"\xf4\x90\x80\x80", 4}, {"\xc0\x80", 2}};
+    } bad[] = {{"a\0b", 3},    {"\0", 1}, {"\xff", 1}, {"\xc3", 1}, {"\xed\xa0\x80", 3}, {"\xf4\x90\x80\x80", 4},
+               {"\xc0\x80", 2}};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         struct tap_error error = {0};
         struct tap_json *object = tap_json_new_object(&error);
@@ -234,9 +235,10 @@ Test(json, deep_nesting_is_refused_and_does_not_crash)
 Test(json, typed_getters_read_what_is_there)
 {
     struct tap_error error = {0};
-    struct tap_json *value = parse("{\"t\":\"text\",\"i\":-9223372036854775808,\"r\":2.5,\"n\":3,\"f\":true,\"g\":false,"
-                                   "\"o\":{\"a.b\":[[],[10,20]]},\"null\":null}",
-                                   &error);
+    struct tap_json *value =
+        parse("{\"t\":\"text\",\"i\":-9223372036854775808,\"r\":2.5,\"n\":3,\"f\":true,\"g\":false,"
+              "\"o\":{\"a.b\":[[],[10,20]]},\"null\":null}",
+              &error);
     struct tap_json_place root = tap_json_root(value, "x", &error);
     cr_assert_str_eq(tap_json_get_text(&root, "t"), "text");
     cr_assert_eq(tap_json_get_integer(&root, "i", INT64_MIN, INT64_MAX), INT64_MIN);
@@ -259,8 +261,25 @@ Test(json, typed_getters_read_what_is_there)
 }
 
 /* One wrong reading of {"a":{"b":[1,"x",2.5]}} and what is said about it. */
-enum wrong { MISSING, NOT_TEXT, NOT_INTEGER, REAL_NOT_INTEGER, NOT_REAL, NOT_FLAG, NOT_OBJECT, NOT_ARRAY, TOO_SMALL, TOO_BIG,
-             PAST_END, ITEM_OF_OBJECT, KEY_OF_ARRAY, LENGTH_OF_NUMBER, NEXT_OF_ARRAY, ROOT_KIND, N_WRONG };
+enum wrong {
+    MISSING,
+    NOT_TEXT,
+    NOT_INTEGER,
+    REAL_NOT_INTEGER,
+    NOT_REAL,
+    NOT_FLAG,
+    NOT_OBJECT,
+    NOT_ARRAY,
+    TOO_SMALL,
+    TOO_BIG,
+    PAST_END,
+    ITEM_OF_OBJECT,
+    KEY_OF_ARRAY,
+    LENGTH_OF_NUMBER,
+    NEXT_OF_ARRAY,
+    ROOT_KIND,
+    N_WRONG
+};
 
 static void read_wrongly(enum wrong wrong, const struct tap_json_place *root)
 {
@@ -270,23 +289,56 @@ static void read_wrongly(enum wrong wrong, const struct tap_json_place *root)
     struct tap_json_place member;
     void *iterator = NULL;
     switch (wrong) {
-    case MISSING: tap_json_get_text(&a, "c"); break;
-    case NOT_TEXT: tap_json_as_text(number); break;
-    case NOT_INTEGER: tap_json_as_integer(tap_json_item(&b, 1), 0, 9); break;
-    case REAL_NOT_INTEGER: tap_json_as_integer(tap_json_item(&b, 2), 0, 9); break;
-    case NOT_REAL: tap_json_as_real(tap_json_item(&b, 1)); break;
-    case NOT_FLAG: tap_json_as_flag(number); break;
-    case NOT_OBJECT: tap_json_get_object(&a, "b"); break;
-    case NOT_ARRAY: tap_json_get_array(root, "a"); break;
-    case TOO_SMALL: tap_json_as_integer(number, 2, 9); break;
-    case TOO_BIG: tap_json_as_integer(number, -9, 0); break;
-    case PAST_END: tap_json_item(&b, 3); break;
-    case ITEM_OF_OBJECT: tap_json_item(&a, 0); break;
-    case KEY_OF_ARRAY: tap_json_get(&b, "k"); break;
-    case LENGTH_OF_NUMBER: tap_json_length(&number); break;
-    case NEXT_OF_ARRAY: tap_json_next(&b, &iterator, &member); break;
-    case ROOT_KIND: tap_json_item(root, 0); break;
-    case N_WRONG: break;
+    case MISSING:
+        tap_json_get_text(&a, "c");
+        break;
+    case NOT_TEXT:
+        tap_json_as_text(number);
+        break;
+    case NOT_INTEGER:
+        tap_json_as_integer(tap_json_item(&b, 1), 0, 9);
+        break;
+    case REAL_NOT_INTEGER:
+        tap_json_as_integer(tap_json_item(&b, 2), 0, 9);
+        break;
+    case NOT_REAL:
+        tap_json_as_real(tap_json_item(&b, 1));
+        break;
+    case NOT_FLAG:
+        tap_json_as_flag(number);
+        break;
+    case NOT_OBJECT:
+        tap_json_get_object(&a, "b");
+        break;
+    case NOT_ARRAY:
+        tap_json_get_array(root, "a");
+        break;
+    case TOO_SMALL:
+        tap_json_as_integer(number, 2, 9);
+        break;
+    case TOO_BIG:
+        tap_json_as_integer(number, -9, 0);
+        break;
+    case PAST_END:
+        tap_json_item(&b, 3);
+        break;
+    case ITEM_OF_OBJECT:
+        tap_json_item(&a, 0);
+        break;
+    case KEY_OF_ARRAY:
+        tap_json_get(&b, "k");
+        break;
+    case LENGTH_OF_NUMBER:
+        tap_json_length(&number);
+        break;
+    case NEXT_OF_ARRAY:
+        tap_json_next(&b, &iterator, &member);
+        break;
+    case ROOT_KIND:
+        tap_json_item(root, 0);
+        break;
+    case N_WRONG:
+        break;
     }
 }
 
@@ -403,7 +455,8 @@ Test(json, every_failing_allocation_is_a_clean_error)
             tap_mem_fail_at(++n, persistent != 0);
             text = round_trip(&error);
             tap_mem_fail_at(0, false);
-            cr_assert_eq(error.status, text == NULL ? TAP_ERR_MEMORY : TAP_OK, "allocation %d: %s", (int)n, error.message);
+            cr_assert_eq(error.status, text == NULL ? TAP_ERR_MEMORY : TAP_OK, "allocation %d: %s", (int)n,
+                         error.message);
         }
         cr_assert_str_eq(text, built);
         cr_assert_gt(n, 20);

@@ -40,8 +40,13 @@ Test(npy, shapes_of_any_rank_are_read)
     const struct {
         const char *shape;
         size_t n_dims, n_items;
-    } cases[] = {{"()", 0, 1},       {"(7,)", 1, 7},       {"(0,)", 1, 0},         {"(3, 0, 2)", 3, 0},
-                 {"(1,1,1,1)", 4, 1}, {"(0, 1000000)", 2, 0}, {"(4294967296,)", 1, 4294967296}};
+    } cases[] = {{"()", 0, 1},
+                 {"(7,)", 1, 7},
+                 {"(0,)", 1, 0},
+                 {"(3, 0, 2)", 3, 0},
+                 {"(1,1,1,1)", 4, 1},
+                 {"(0, 1000000)", 2, 0},
+                 {"(4294967296,)", 1, 4294967296}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char text[200];
         struct tap_npy_header header;
@@ -97,9 +102,10 @@ Test(npy, a_damaged_dict_is_refused)
 Test(npy, a_shape_whose_size_overflows_is_refused)
 {
     static const char *const shapes[] = {
-        "(2, 18446744073709551614)", "(2, 9223372036854775807)", "(4294967296, 4294967296)", "(4611686018427387904,)",
-        "(9223372036854775807, 2)",  "(18446744073709551615,)",  "(2305843009213693952,)",   "(0, 18446744073709551615)",
-        "(4294967296, 0, 4294967296)", "(3, 6148914691236517206)", "(1152921504606846976, 16)",
+        "(2, 18446744073709551614)", "(2, 9223372036854775807)",  "(4294967296, 4294967296)",
+        "(4611686018427387904,)",    "(9223372036854775807, 2)",  "(18446744073709551615,)",
+        "(2305843009213693952,)",    "(0, 18446744073709551615)", "(4294967296, 0, 4294967296)",
+        "(3, 6148914691236517206)",  "(1152921504606846976, 16)",
     };
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
         char text[200];
@@ -125,8 +131,9 @@ Test(npy, sixty_four_dimensions_are_the_most)
 
 Test(npy, types_other_than_floats_of_4_and_8_bytes_have_no_item_size)
 {
-    static const char *const types[] = {"'<f2'", "'<i8'", "'|i1'", "'|b1'", "'|O'", "'<c8'", "'<U2'", "'|f4'", "'f'", "''",
-                                        "'<f16'", "'<f'", "'<f44'", "[('a, [', '<i4'), ('b', '<f4', (2,))]"};
+    static const char *const types[] = {
+        "'<f2'", "'<i8'", "'|i1'", "'|b1'",  "'|O'", "'<c8'",  "'<U2'",
+        "'|f4'", "'f'",   "''",    "'<f16'", "'<f'", "'<f44'", "[('a, [', '<i4'), ('b', '<f4', (2,))]"};
     for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
         char text[200];
         struct tap_npy_header header;
@@ -166,11 +173,13 @@ Test(npy, prefixes_that_are_none_are_refused)
         size_t n;
         bool right;
     } cases[] = {
-        {"\x93NUMPY\1\0\x10\0", 10, true},         {"\x93NUMPY\2\0\x10\0\0\0", 12, true}, {"\x93NUMPY\3\0\x10\0\0\0", 12, true},
-        {"\x93NUMPY\0\0\x10\0\0\0", 12, false},    {"\x93NUMPY\4\0\x10\0\0\0", 12, false}, {"\x93NUMPY\1\1\x10\0\0\0", 12, false},
-        {"\x93NUMPX\1\0\x10\0\0\0", 12, false},    {"\x93NUMPY\1\0\x10", 9, false},        {"\x93NUMPY\2\0\x10\0\0", 11, false},
-        {"\x93NUMPY\2\0\xff\xff\xff\xff", 12, false}, {"\x93NUMPY\2\0\0\0\0\x80", 12, false}, {"", 0, false},
-        {"\x93NUMPY\2\0\0\0\1\0", 12, true},       {"\x93NUMPY\2\0\1\0\1\0", 12, false},
+        {"\x93NUMPY\1\0\x10\0", 10, true},      {"\x93NUMPY\2\0\x10\0\0\0", 12, true},
+        {"\x93NUMPY\3\0\x10\0\0\0", 12, true},  {"\x93NUMPY\0\0\x10\0\0\0", 12, false},
+        {"\x93NUMPY\4\0\x10\0\0\0", 12, false}, {"\x93NUMPY\1\1\x10\0\0\0", 12, false},
+        {"\x93NUMPX\1\0\x10\0\0\0", 12, false}, {"\x93NUMPY\1\0\x10", 9, false},
+        {"\x93NUMPY\2\0\x10\0\0", 11, false},   {"\x93NUMPY\2\0\xff\xff\xff\xff", 12, false},
+        {"\x93NUMPY\2\0\0\0\0\x80", 12, false}, {"", 0, false},
+        {"\x93NUMPY\2\0\0\0\1\0", 12, true},    {"\x93NUMPY\2\0\1\0\1\0", 12, false},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         size_t n;

@@ -124,7 +124,8 @@ Test(npz_damage, random_bytes_are_refused_with_and_without_a_checksum)
     for (int round = 0; round < 2000; round++) {
         memcpy(damaged, bytes, n);
         for (uint32_t i = tap_rng_below(&rng, 8) + 1; i > 0; i--)
-            damaged[n - 1 - tap_rng_below(&rng, round % 2 == 0 ? 300 : (uint32_t)n)] = (unsigned char)tap_rng_next(&rng);
+            damaged[n - 1 - tap_rng_below(&rng, round % 2 == 0 ? 300 : (uint32_t)n)] =
+                (unsigned char)tap_rng_next(&rng);
         if (memcmp(damaged, bytes, n) == 0)
             continue;
         cr_assert(is_refused(damaged, n));

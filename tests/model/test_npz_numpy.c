@@ -1,5 +1,5 @@
-/* test_npz_numpy.c: files of NumPy's own (tests/reference/make_npz.py) are read to the bit, and none of their flipped bits
- * gives other numbers. */
+/* test_npz_numpy.c: files of NumPy's own (tests/reference/make_npz.py) are read to the bit, and none of their flipped
+ * bits gives other numbers. */
 #include "mem.h"
 #include "npz.h"
 #include "scratch_folder.h"
@@ -60,8 +60,14 @@ Test(npz_numpy, other_types_are_refused_by_name)
 {
     const struct {
         const char *name, *type;
-    } cases[] = {{"half", "<f2"},    {"int64", "<i8"},   {"int8", "|i1"},          {"flags", "|b1"},
-                 {"complex", "<c16"}, {"objects", "|O"}, {"structured", "structured"}, {"text", "<U2"}};
+    } cases[] = {{"half", "<f2"},
+                 {"int64", "<i8"},
+                 {"int8", "|i1"},
+                 {"flags", "|b1"},
+                 {"complex", "<c16"},
+                 {"objects", "|O"},
+                 {"structured", "structured"},
+                 {"text", "<U2"}};
     for (size_t f = 0; f < 2; f++) {
         struct tap_npz *npz = tap_npz_open(files[f], false, NULL);
         for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -69,7 +75,8 @@ Test(npz_numpy, other_types_are_refused_by_name)
             tap_real out[6];
             char expected[200];
             snprintf(expected, sizeof expected, "%s: %s: type %s; accepted: ", files[f], cases[i].name, cases[i].type);
-            cr_assert_eq(tap_npz_read_real(npz, tap_npz_find_array(npz, cases[i].name), out, 6, &error), TAP_ERR_FORMAT);
+            cr_assert_eq(tap_npz_read_real(npz, tap_npz_find_array(npz, cases[i].name), out, 6, &error),
+                         TAP_ERR_FORMAT);
             cr_assert_eq(strncmp(error.message, expected, strlen(expected)), 0, "%s", error.message);
         }
         tap_npz_close(npz);
@@ -139,7 +146,8 @@ Test(npz_numpy, no_flipped_bit_gives_other_numbers_or_names)
             if (n_read == 0)
                 continue;
             cr_assert_eq(names, right_names, "bit %zu", bit);
-            /* Arrays that are refused leave one NaN in place of their numbers; without any of these all must be equal. */
+            /* Arrays that are refused leave one NaN in place of their numbers; without any of these all must be equal.
+             */
             if (n_read == n_right)
                 for (size_t i = 0; i < n_right; i++)
                     cr_assert(memcmp(&out[i], &right[i], sizeof *out) == 0 || isnan(out[i]), "bit %zu", bit);

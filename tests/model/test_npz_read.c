@@ -13,7 +13,8 @@
 TestSuite(npz_read, .fini = scratch_remove);
 
 static struct zip_build zip;
-static const unsigned char numbers[24] = {0, 0, 128, 63, 0, 0, 0, 64, 0, 0, 64, 64, 0, 0, 128, 64, 0, 0, 160, 64, 0, 0, 192, 64};
+static const unsigned char numbers[24] = {0, 0, 128, 63, 0, 0, 0,   64, 0, 0, 64,  64,
+                                          0, 0, 128, 64, 0, 0, 160, 64, 0, 0, 192, 64};
 static const char plain[] = "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }";
 
 /* Starts an archive anew. */
@@ -118,8 +119,12 @@ Test(npz_read, every_wrong_form_of_a_member_is_refused)
         {{.more_bytes = (uint64_t)-1, .deflated = true}, "its shape needs 24 bytes, it has 23"},
         {{.more_bytes = (uint64_t)-4, .deflated = true}, "its shape needs 24 bytes, it has 20"},
         {{.more_bytes = (uint64_t)1 << 31, .deflated = true}, "larger than its compressed bytes"},
-        {{.more_bytes = (uint64_t)1 << 61, .deflated = true, .zip64_local = true, .zip64_central = true}, "larger than"},
-        {{.more_bytes = (uint64_t)1 << 61, .more_stored = (uint64_t)1 << 61, .zip64_local = true, .zip64_central = true},
+        {{.more_bytes = (uint64_t)1 << 61, .deflated = true, .zip64_local = true, .zip64_central = true},
+         "larger than"},
+        {{.more_bytes = (uint64_t)1 << 61,
+          .more_stored = (uint64_t)1 << 61,
+          .zip64_local = true,
+          .zip64_central = true},
          "does not lie within"},
         {{.more_stored = 4, .more_bytes = 4}, "reaches into"},
         {{.more_stored = (uint64_t)-4, .more_bytes = (uint64_t)-4}, "unknown bytes follow"},
@@ -152,7 +157,11 @@ Test(npz_read, a_deflate_stream_of_another_length_than_declared_is_refused)
     const struct {
         int change;
         const char *reason;
-    } cases[] = {{-300, "more bytes than it claims"}, {-1, "more bytes than it claims"}, {0, NULL}, {1, "fewer bytes"}, {5000, "fewer"}};
+    } cases[] = {{-300, "more bytes than it claims"},
+                 {-1, "more bytes than it claims"},
+                 {0, NULL},
+                 {1, "fewer bytes"},
+                 {5000, "fewer"}};
     for (size_t i = 0; i < 5; i++) {
         struct tap_error error = {0};
         char *bytes = NULL;
@@ -173,7 +182,8 @@ Test(npz_read, a_deflate_stream_of_another_length_than_declared_is_refused)
 
 Test(npz_read, names_that_could_be_paths_or_break_a_line_are_refused)
 {
-    static const char *const names[] = {"../../x.npy", "/etc/passwd.npy", "a/../b.npy", "..", "a\\b.npy", "a\nb.npy", "\x7f", ""};
+    static const char *const names[] = {"../../x.npy", "/etc/passwd.npy", "a/../b.npy", "..",
+                                        "a\\b.npy",    "a\nb.npy",        "\x7f",       ""};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         start();
         add_array(names[i], NULL);
@@ -229,7 +239,7 @@ Test(npz_read, end_records_that_do_not_fit_are_refused)
         unsigned char value;
         const char *reason;
     } changes[] = {
-        {22, 0, "its end is missing"},  {18, 1, "directory does not end"}, {16, 1, "directory does not end"},
+        {22, 0, "its end is missing"},     {18, 1, "directory does not end"}, {16, 1, "directory does not end"},
         {14, 9, "directory does not end"}, {12, 9, "directory does not end"}, {10, 0, "directory does not end"},
         {6, 0, "directory does not end"},  {3, 1, "directory does not end"},  {2, 1, "its end is missing"},
         {1, 1, "its end is missing"},
@@ -254,8 +264,9 @@ Test(npz_read, end_records_that_do_not_fit_are_refused)
 
 Test(npz_read, zip64_end_records_with_hostile_sizes_are_refused)
 {
-    static const uint64_t values[] = {0, 2, 0x7fffffff, 0x80000000, (uint64_t)1 << 32, (uint64_t)1 << 61, (uint64_t)1 << 62,
-                                      INT64_MAX, UINT64_MAX, UINT64_MAX - 3};
+    static const uint64_t values[] = {
+        0,         2,          0x7fffffff,    0x80000000, (uint64_t)1 << 32, (uint64_t)1 << 61, (uint64_t)1 << 62,
+        INT64_MAX, UINT64_MAX, UINT64_MAX - 3};
     /* The record's own size, both counts, the directory's size and offset, the locator's offset. */
     static const size_t fields[][2] = {{4, 4}, {24, 32}, {24, 24}, {32, 32}, {40, 40}, {48, 48}, {64, 64}};
     for (size_t f = 0; f < sizeof fields / sizeof *fields; f++)
@@ -265,7 +276,8 @@ Test(npz_read, zip64_end_records_with_hostile_sizes_are_refused)
             zip_build_end(&zip, NULL, true);
             unsigned char *record = zip.bytes + zip.n - 22 - 20 - 56;
             if (f == 5 && values[v] == 0)
-                continue; /* the right directory may not begin at 0; it never does here, but its size is then wrong too */
+                continue; /* the right directory may not begin at 0; it never does here, but its size is then wrong too
+                           */
             memcpy(record + fields[f][0], &values[v], 8);
             memcpy(record + fields[f][1], &values[v], 8);
             assert_refused("");
@@ -297,7 +309,8 @@ Test(npz_read, hostile_lengths_in_any_field_of_the_headers_are_refused)
         }
 }
 
-/* --- arrays -------------------------------------------------------------------------------------------------------- */
+/* --- arrays --------------------------------------------------------------------------------------------------------
+ */
 
 /* One member a.npy with this dict and these bytes. */
 static void build_array(int version, const char *text, const void *data, size_t n)
@@ -328,8 +341,19 @@ Test(npz_read, fortran_order_is_turned_into_c_order)
 Test(npz_read, shapes_that_do_not_fit_the_bytes_are_refused)
 {
     static const char *const shapes[] = {
-        "(2, 2)", "(2, 4)", "()", "(7,)", "(0, 3)", "(2, 3, 0)", "(2305843009213693953,)", "(4294967296, 4294967296)",
-        "(4611686018427387904,)", "(2, 18446744073709551614)", "(2, 9223372036854775807)", "(-1, 5)", "(1152921504606846975,)",
+        "(2, 2)",
+        "(2, 4)",
+        "()",
+        "(7,)",
+        "(0, 3)",
+        "(2, 3, 0)",
+        "(2305843009213693953,)",
+        "(4294967296, 4294967296)",
+        "(4611686018427387904,)",
+        "(2, 18446744073709551614)",
+        "(2, 9223372036854775807)",
+        "(-1, 5)",
+        "(1152921504606846975,)",
     };
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
         char text[200];
@@ -411,7 +435,8 @@ Test(npz_read, a_double_too_large_for_a_float_is_refused_in_the_float_build)
     tap_npz_close(npz);
 }
 
-/* --- plain members ------------------------------------------------------------------------------------------------- */
+/* --- plain members -------------------------------------------------------------------------------------------------
+ */
 
 Test(npz_read, plain_members_are_read_up_to_the_limit)
 {
@@ -448,7 +473,8 @@ Test(npz_read, plain_members_are_read_up_to_the_limit)
     tap_npz_close(npz);
 }
 
-/* --- opening ------------------------------------------------------------------------------------------------------- */
+/* --- opening -------------------------------------------------------------------------------------------------------
+ */
 
 Test(npz_read, a_checksum_is_required_where_it_is_asked_for)
 {
@@ -477,8 +503,9 @@ Test(npz_read, what_is_no_npz_file_is_refused_with_the_reason)
 {
     const struct {
         const char *name, *reason;
-    } cases[] = {{"missing", "No such file"}, {".", "it is a folder"}, {"pipe", "no regular file"}, {"file/x", "Not a directory"},
-                 {"empty", "it is empty"},    {"file", "too short"},   {"long", "its end is missing"}};
+    } cases[] = {{"missing", "No such file"},   {".", "it is a folder"},  {"pipe", "no regular file"},
+                 {"file/x", "Not a directory"}, {"empty", "it is empty"}, {"file", "too short"},
+                 {"long", "its end is missing"}};
     char bytes[5000];
     memset(bytes, 'P', sizeof bytes);
     scratch_write(scratch_path("file"), "hello", 5);

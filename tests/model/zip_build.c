@@ -51,8 +51,8 @@ static void put_zip64(unsigned char *b, size_t *n, uint64_t size, uint64_t store
     put(b, n, stored, 8);
 }
 
-static void add_local(struct zip_build *zip, const char *name, const void *data, size_t n, uint16_t method, uint16_t flags,
-                      uint32_t crc, uint64_t stored, uint64_t size, const struct zip_options *o)
+static void add_local(struct zip_build *zip, const char *name, const void *data, size_t n, uint16_t method,
+                      uint16_t flags, uint32_t crc, uint64_t stored, uint64_t size, const struct zip_options *o)
 {
     unsigned char *b = zip->bytes;
     const char *local_name = o->local_name != NULL ? o->local_name : name;
@@ -60,8 +60,13 @@ static void add_local(struct zip_build *zip, const char *name, const void *data,
     put(b, &zip->n, 0x04034b50, 4);
     put(b, &zip->n, 20, 2);
     put_common(b, &zip->n, flags, o->local_method != 0 ? o->local_method : method, late ? 0 : crc ^ o->local_crc_change,
-               o->zip64_local ? 0xffffffffu : late ? 0 : stored, o->zip64_local ? 0xffffffffu : late ? 0 : size, local_name,
-               o->zip64_local ? 20 : 0);
+               o->zip64_local ? 0xffffffffu
+               : late         ? 0
+                              : stored,
+               o->zip64_local ? 0xffffffffu
+               : late         ? 0
+                              : size,
+               local_name, o->zip64_local ? 20 : 0);
     put_bytes(b, &zip->n, local_name, strlen(local_name));
     if (o->zip64_local)
         put_zip64(b, &zip->n, late ? 0 : size, late ? 0 : stored);
@@ -84,7 +89,8 @@ static void add_local(struct zip_build *zip, const char *name, const void *data,
     zip->n += o->n_hole;
 }
 
-void zip_build_add(struct zip_build *zip, const char *name, const void *data, size_t n, const struct zip_options *options)
+void zip_build_add(struct zip_build *zip, const char *name, const void *data, size_t n,
+                   const struct zip_options *options)
 {
     static const struct zip_options none;
     const struct zip_options *o = options != NULL ? options : &none;

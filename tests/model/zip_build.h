@@ -1,5 +1,5 @@
-/* zip_build.h: zip archives and .npy arrays made by hand, right or wrong in one place, for the reader's tests. It shares
- * no code with what it tests: its CRC is its own, and its deflate is the kind that stores. */
+/* zip_build.h: zip archives and .npy arrays made by hand, right or wrong in one place, for the reader's tests. It
+ * shares no code with what it tests: its CRC is its own, and its deflate is the kind that stores. */
 #ifndef ZIP_BUILD_H
 #define ZIP_BUILD_H
 
@@ -39,9 +39,11 @@ struct zip_options {
 };
 
 uint32_t zip_build_crc(const void *bytes, size_t n);
-void zip_build_add(struct zip_build *zip, const char *name, const void *data, size_t n, const struct zip_options *options);
+void zip_build_add(struct zip_build *zip, const char *name, const void *data, size_t n,
+                   const struct zip_options *options);
 
-/* Ends the archive: with a comment (NULL: none), or with the checksum that a checkpoint has; ZIP64 end records on wish. */
+/* Ends the archive: with a comment (NULL: none), or with the checksum that a checkpoint has; ZIP64 end records on wish.
+ */
 void zip_build_end(struct zip_build *zip, const char *comment, bool zip64);
 void zip_build_end_checksum(struct zip_build *zip);
 
