@@ -66,6 +66,8 @@ static struct unit unit_of(const struct reduction *r, size_t number)
 
 static size_t n_units(const struct reduction *r)
 {
+    if (r->n_parts == 0 || r->n_strips == 0)
+        return 0;
     return r->view.outer * r->n_parts * r->n_strips;
 }
 
@@ -161,14 +163,15 @@ static void sum_backward_times(struct tap_node *node, tap_real factor)
         struct unit unit = unit_of(r, number);
         tap_real *restrict dx = all_dx + unit.first;
         const tap_real *restrict dy = gradient + unit.result;
-        tap_real dy_of_line = factor * *dy;
-        if (unit.inner == 1)
+        if (unit.inner == 1) {
+            tap_real dy_of_line = factor * *dy;
             for (size_t a = 0; a < unit.length; a++)
                 dx[a] += dy_of_line;
-        else
+        } else {
             for (size_t a = 0; a < unit.length; a++)
                 for (size_t c = 0; c < unit.columns; c++)
                     dx[a * unit.inner + c] += factor * dy[c];
+        }
     }
 }
 

@@ -16,7 +16,7 @@ static size_t row_length(const struct tap_tensor *x)
 /* y = exp(x - max) */
 static void exponentials(size_t n, const tap_real *restrict x, tap_real max, tap_real *restrict y)
 {
-#pragma omp simd
+    TAP_VECTOR_LOOP
     for (size_t j = 0; j < n; j++)
         y[j] = tap_fast_exp(x[j] - max);
 }
@@ -52,7 +52,7 @@ static void log_softmax_row_gradient(size_t n, const tap_real *restrict y, const
                                      tap_real *restrict dx)
 {
     tap_real sum = (tap_real)tap_vector_sum(n, dy);
-#pragma omp simd
+    TAP_VECTOR_LOOP
     for (size_t j = 0; j < n; j++)
         dx[j] += dy[j] - tap_fast_exp(y[j]) * sum;
 }

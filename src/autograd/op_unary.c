@@ -168,7 +168,7 @@ static struct tap_tensor *unary_with(struct tap_tape *tape, const struct tap_op 
     static void function##_values(size_t n, tap_real p, const tap_real *restrict xs, tap_real *restrict ys)            \
     {                                                                                                                  \
         (void)p;                                                                                                       \
-        _Pragma("omp simd") for (size_t j = 0; j < n; j++)                                                             \
+        TAP_VECTOR_LOOP for (size_t j = 0; j < n; j++)                                                                 \
         {                                                                                                              \
             tap_real x = xs[j];                                                                                        \
             ys[j] = (value);                                                                                           \
@@ -178,7 +178,7 @@ static struct tap_tensor *unary_with(struct tap_tape *tape, const struct tap_op 
                                      const tap_real *restrict dys, tap_real *restrict dxs)                             \
     {                                                                                                                  \
         (void)p;                                                                                                       \
-        _Pragma("omp simd") for (size_t j = 0; j < n; j++)                                                             \
+        TAP_VECTOR_LOOP for (size_t j = 0; j < n; j++)                                                                 \
         {                                                                                                              \
             tap_real x = xs[j], y = ys[j], dy = dys[j];                                                                \
             (void)x, (void)y;                                                                                          \
@@ -201,17 +201,17 @@ static struct tap_tensor *unary_with(struct tap_tape *tape, const struct tap_op 
         .name = #function, .forward = function##_forward, .backward = function##_backward, .flops = function##_flops};
 
 /* clang-format off */
-UNARY_OP(tap_scale, 1, p *x, p *dy)
-UNARY_OP(tap_relu, 1, x<0 ? 0 : x, x> 0 ? dy : 0) /* comparisons in the sense that lets a NaN through */
-UNARY_OP(tap_gelu, 35, gelu(x), dy *gelu_derivative(x))
-UNARY_OP(tap_gelu_tanh, 30, gelu_tanh(x), dy *gelu_tanh_derivative(x))
-UNARY_OP(tap_silu, 25, silu(x), dy *silu_derivative(x))
-UNARY_OP(tap_tanh, 25, tap_fast_tanh(x), dy *(1 - y) * (1 + y))
-UNARY_OP(tap_sigmoid, 20, sigmoid(x), dy *y *(1 - y))
-UNARY_OP(tap_exp, 15, tap_fast_exp(x), dy *y)
+UNARY_OP(tap_scale, 1, p * x, p * dy)
+UNARY_OP(tap_relu, 1, x < 0 ? 0 : x, x > 0 ? dy : 0) /* comparisons in the sense that lets a NaN through */
+UNARY_OP(tap_gelu, 35, gelu(x), dy * gelu_derivative(x))
+UNARY_OP(tap_gelu_tanh, 30, gelu_tanh(x), dy * gelu_tanh_derivative(x))
+UNARY_OP(tap_silu, 25, silu(x), dy * silu_derivative(x))
+UNARY_OP(tap_tanh, 25, tap_fast_tanh(x), dy * (1 - y) * (1 + y))
+UNARY_OP(tap_sigmoid, 20, sigmoid(x), dy * y * (1 - y))
+UNARY_OP(tap_exp, 15, tap_fast_exp(x), dy * y)
 UNARY_OP(tap_log, 15, log(x), dy / x)
 UNARY_OP(tap_sqrt, 1, sqrt(x), dy / (2 * y))
-UNARY_OP(tap_pow, 40, pow(x, p), dy *pow_derivative(x, p))
+UNARY_OP(tap_pow, 40, pow(x, p), dy * pow_derivative(x, p))
 /* clang-format on */
 
 /* tap_scale: y = factor * x.

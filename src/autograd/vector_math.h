@@ -13,6 +13,13 @@
 
 #include "op.h"
 
+/* Stands before a loop that calls them: asks for vector instructions where there are any to be had. */
+#ifdef TAP_REAL_IS_DOUBLE
+#define TAP_VECTOR_LOOP
+#else
+#define TAP_VECTOR_LOOP _Pragma("omp simd")
+#endif
+
 #ifdef TAP_REAL_IS_DOUBLE
 
 static inline tap_real tap_fast_exp(tap_real x)

@@ -27,13 +27,13 @@ static struct tap_tensor *build_twice(struct tap_tape *tape, struct tap_tensor *
     return tap_add(tape, build_reduce(tape, inputs, extra), build_reduce(tape, inputs, extra));
 }
 
-#define IN(n_dims, ...)                                                                                                \
+#define IN(fill, n_dims, ...)                                                                                          \
     {                                                                                                                  \
         {                                                                                                              \
-            n_dims, {__VA_ARGS__}, OP_FILL_DISTINCT, 0                                                                 \
+            n_dims, {__VA_ARGS__}, fill, 0                                                                             \
         }                                                                                                              \
     }
-#define REDUCE_CASES(function)                                                                                         \
+#define REDUCE_CASES(function, fill)                                                                                   \
     static const struct reduce_case function##_ways[] = {                                                              \
         {function, TAP_ALL_AXES, false},                                                                               \
         {function, TAP_ALL_AXES, true},                                                                                \
@@ -45,31 +45,31 @@ static struct tap_tensor *build_twice(struct tap_tape *tape, struct tap_tensor *
         {function, 2, true},                                                                                           \
     };                                                                                                                 \
     static const struct op_case function##_table[] = {                                                                 \
-        {"scalar", 1, IN(0, 0), build_reduce, &function##_ways[0], 0},                                                 \
-        {"scalar, kept", 1, IN(0, 0), build_reduce, &function##_ways[1], 0},                                           \
-        {"one number", 1, IN(1, 1), build_reduce, &function##_ways[2], 0},                                             \
-        {"all of a matrix", 1, IN(2, 5, 7), build_reduce, &function##_ways[0], 0},                                     \
-        {"all of a matrix, kept", 1, IN(2, 5, 7), build_reduce, &function##_ways[1], 0},                               \
-        {"columns", 1, IN(2, 5, 7), build_reduce, &function##_ways[2], 0},                                             \
-        {"columns, kept", 1, IN(2, 5, 7), build_reduce, &function##_ways[3], 0},                                       \
-        {"rows", 1, IN(2, 5, 7), build_reduce, &function##_ways[4], 0},                                                \
-        {"rows, kept", 1, IN(2, 5, 7), build_reduce, &function##_ways[5], 0},                                          \
-        {"a middle axis", 1, IN(3, 3, 5, 7), build_reduce, &function##_ways[4], 0},                                    \
-        {"a last axis, kept", 1, IN(3, 3, 5, 7), build_reduce, &function##_ways[7], 0},                                \
-        {"a middle axis of one", 1, IN(3, 3, 1, 7), build_reduce, &function##_ways[4], 0},                             \
-        {"one column", 1, IN(2, 13, 1), build_reduce, &function##_ways[4], 0},                                         \
-        {"no rows", 1, IN(2, 0, 3), build_reduce, &function##_ways[4], 0},                                             \
-        {"no columns", 1, IN(2, 3, 0), build_reduce, &function##_ways[2], 0},                                          \
-        {"several strips", 1, IN(2, 3, 601), build_reduce, &function##_ways[2], 0},                                    \
-        {"several parts", 1, IN(2, 25013, 1), build_reduce, &function##_ways[0], 0},                                   \
-        {"several parts of columns", 1, IN(2, 9001, 3), build_reduce, &function##_ways[2], 0},                         \
-        {"many rows", 1, IN(2, 4003, 11), build_reduce, &function##_ways[4], 0},                                       \
-        {"twice", 1, IN(2, 5, 7), build_twice, &function##_ways[2], 0},                                                \
+        {"scalar", 1, IN(fill, 0, 0), build_reduce, &function##_ways[0], 0},                                           \
+        {"scalar, kept", 1, IN(fill, 0, 0), build_reduce, &function##_ways[1], 0},                                     \
+        {"one number", 1, IN(fill, 1, 1), build_reduce, &function##_ways[2], 0},                                       \
+        {"all of a matrix", 1, IN(fill, 2, 5, 7), build_reduce, &function##_ways[0], 0},                               \
+        {"all of a matrix, kept", 1, IN(fill, 2, 5, 7), build_reduce, &function##_ways[1], 0},                         \
+        {"columns", 1, IN(fill, 2, 5, 7), build_reduce, &function##_ways[2], 0},                                       \
+        {"columns, kept", 1, IN(fill, 2, 5, 7), build_reduce, &function##_ways[3], 0},                                 \
+        {"rows", 1, IN(fill, 2, 5, 7), build_reduce, &function##_ways[4], 0},                                          \
+        {"rows, kept", 1, IN(fill, 2, 5, 7), build_reduce, &function##_ways[5], 0},                                    \
+        {"a middle axis", 1, IN(fill, 3, 3, 5, 7), build_reduce, &function##_ways[4], 0},                              \
+        {"a last axis, kept", 1, IN(fill, 3, 3, 5, 7), build_reduce, &function##_ways[7], 0},                          \
+        {"a middle axis of one", 1, IN(fill, 3, 3, 1, 7), build_reduce, &function##_ways[4], 0},                       \
+        {"one column", 1, IN(fill, 2, 13, 1), build_reduce, &function##_ways[4], 0},                                   \
+        {"no rows", 1, IN(fill, 2, 0, 3), build_reduce, &function##_ways[4], 0},                                       \
+        {"no columns", 1, IN(fill, 2, 3, 0), build_reduce, &function##_ways[2], 0},                                    \
+        {"several strips", 1, IN(fill, 2, 3, 601), build_reduce, &function##_ways[2], 0},                              \
+        {"several parts", 1, IN(fill, 2, 20011, 1), build_reduce, &function##_ways[0], 0},                             \
+        {"several parts of columns", 1, IN(fill, 2, 7001, 3), build_reduce, &function##_ways[2], 0},                   \
+        {"many rows", 1, IN(fill, 2, 2003, 11), build_reduce, &function##_ways[4], 0},                                 \
+        {"twice", 1, IN(fill, 2, 5, 7), build_twice, &function##_ways[2], 0},                                          \
     };                                                                                                                 \
     OP_CASES(function, function##_table)
-REDUCE_CASES(tap_sum);
-REDUCE_CASES(tap_mean);
-REDUCE_CASES(tap_max);
+REDUCE_CASES(tap_sum, OP_FILL_NORMAL);
+REDUCE_CASES(tap_mean, OP_FILL_NORMAL);
+REDUCE_CASES(tap_max, OP_FILL_DISTINCT);
 
 Test(op_reduce, values_along_each_axis)
 {

@@ -20,32 +20,33 @@ static struct tap_tensor *build_twice(struct tap_tape *tape, struct tap_tensor *
     return tap_add(tape, build_unary(tape, inputs, extra), build_unary(tape, inputs, extra));
 }
 
-#define UNARY_SHAPES(build, twice, fill, extra)                                                                        \
+/* `rows` of 103 are several blocks and enough work for several threads. */
+#define UNARY_SHAPES(build, twice, fill, rows, extra)                                                                  \
     {                                                                                                                  \
         {"scalar", 1, {{0, {0}, fill, 0}}, build, extra, 0}, {"one number", 1, {{1, {1}, fill, 0}}, build, extra, 0},  \
             {"a prime", 1, {{1, {17}, fill, 0}}, build, extra, 0},                                                     \
             {"one row", 1, {{2, {1, 31}, fill, 0}}, build, extra, 0},                                                  \
             {"one column", 1, {{2, {13, 1}, fill, 0}}, build, extra, 0},                                               \
             {"three dimensions", 1, {{3, {2, 5, 7}, fill, 0}}, build, extra, 0},                                       \
-            {"several blocks", 1, {{2, {211, 103}, fill, 0}}, build, extra, 0},                                        \
+            {"several blocks", 1, {{2, {rows, 103}, fill, 0}}, build, extra, 0},                                       \
             {"empty", 1, {{2, {0, 3}, fill, 0}}, build, extra, 0},                                                     \
             {"constant", 1, {{2, {3, 5}, fill, 1}}, build, extra, 0},                                                  \
             {"twice", 1, {{2, {3, 5}, fill, 0}}, twice, extra, 0},                                                     \
     }
-#define UNARY_CASES(function, fill)                                                                                    \
+#define UNARY_CASES(function, fill, rows)                                                                              \
     static const unary_function function##_pointer = function;                                                         \
     static const struct op_case function##_table[] =                                                                   \
-        UNARY_SHAPES(build_unary, build_twice, fill, &function##_pointer);                                             \
+        UNARY_SHAPES(build_unary, build_twice, fill, rows, &function##_pointer);                                       \
     OP_CASES(function, function##_table)
-UNARY_CASES(tap_relu, OP_FILL_AWAY);
-UNARY_CASES(tap_gelu, OP_FILL_NORMAL);
-UNARY_CASES(tap_gelu_tanh, OP_FILL_NORMAL);
-UNARY_CASES(tap_silu, OP_FILL_NORMAL);
-UNARY_CASES(tap_tanh, OP_FILL_NORMAL);
-UNARY_CASES(tap_sigmoid, OP_FILL_NORMAL);
-UNARY_CASES(tap_exp, OP_FILL_NORMAL);
-UNARY_CASES(tap_log, OP_FILL_POSITIVE);
-UNARY_CASES(tap_sqrt, OP_FILL_POSITIVE);
+UNARY_CASES(tap_relu, OP_FILL_AWAY, 211);
+UNARY_CASES(tap_gelu, OP_FILL_NORMAL, 83);
+UNARY_CASES(tap_gelu_tanh, OP_FILL_NORMAL, 83);
+UNARY_CASES(tap_silu, OP_FILL_NORMAL, 83);
+UNARY_CASES(tap_tanh, OP_FILL_NORMAL, 83);
+UNARY_CASES(tap_sigmoid, OP_FILL_NORMAL, 83);
+UNARY_CASES(tap_exp, OP_FILL_NORMAL, 83);
+UNARY_CASES(tap_log, OP_FILL_POSITIVE, 83);
+UNARY_CASES(tap_sqrt, OP_FILL_POSITIVE, 211);
 
 static struct tap_tensor *build_pow(struct tap_tape *tape, struct tap_tensor *const *inputs, const void *extra)
 {
@@ -59,7 +60,7 @@ static const struct op_case pow_table[] = {
     {"a root", 1, {{1, {17}, OP_FILL_POSITIVE, 0}}, build_pow, &exponents[2], 0},
     {"exponent 0", 1, {{1, {17}, OP_FILL_NORMAL, 0}}, build_pow, &exponents[3], 0},
     {"exponent 1", 1, {{0, {0}, OP_FILL_NORMAL, 0}}, build_pow, &exponents[4], 0},
-    {"a cube, several blocks", 1, {{2, {97, 101}, OP_FILL_NORMAL, 0}}, build_pow, &exponents[5], 0},
+    {"a cube, several blocks", 1, {{2, {83, 101}, OP_FILL_NORMAL, 0}}, build_pow, &exponents[5], 0},
     {"empty", 1, {{2, {5, 0}, OP_FILL_NORMAL, 0}}, build_pow, &exponents[0], 0},
     {"one number", 1, {{1, {1}, OP_FILL_NORMAL, 0}}, build_pow, &exponents[0], 0},
 };
@@ -75,7 +76,7 @@ static struct tap_tensor *build_scale_twice(struct tap_tape *tape, struct tap_te
     return tap_add(tape, build_scale(tape, inputs, extra), build_scale(tape, inputs, extra));
 }
 static const double factor = -1.75;
-static const struct op_case scale_table[] = UNARY_SHAPES(build_scale, build_scale_twice, OP_FILL_NORMAL, &factor);
+static const struct op_case scale_table[] = UNARY_SHAPES(build_scale, build_scale_twice, OP_FILL_NORMAL, 211, &factor);
 OP_CASES(tap_scale, scale_table);
 
 /* y and dy/dx of `function` at n places. */
@@ -171,7 +172,7 @@ Test(op_unary, values_agree_with_the_c_library_in_double)
     tap_real x[N], y[N], slope[N];
     for (int i = 0; i < N; i++)
         x[i] = (tap_real)((i - 1000) * 0.0171);
-    double tolerance = TAP_REAL_EPSILON * 10; /* relative: a handful of roundings, and those of x^2 in the exponent */
+    double tolerance = TAP_REAL_EPSILON * 4; /* relative: a handful of roundings */
     for (int f = 0; f < 5; f++) {
         const unary_function functions[] = {tap_gelu, tap_gelu_tanh, tap_silu, tap_tanh, tap_sigmoid};
         value_and_slope(functions[f], N, x, y, slope);
@@ -185,8 +186,8 @@ Test(op_unary, values_agree_with_the_c_library_in_double)
                 right = tanh(v);
             else
                 right = (f == 2 ? v : 1) / (1 + exp(-v));
-            /* in the exponent u of exp(u) a relative rounding e makes u e */
-            double allowed = tolerance * (1 + (f == 1 ? fabs(log(fabs(right) + 1e-300)) : 1)) * fabs(right) + 1e-37;
+            /* a relative rounding e of the exponent u makes exp(u) wrong by u e */
+            double allowed = tolerance * (1 + fabs(log(fabs(right) + 1e-300))) * fabs(right) + 1e-37;
             cr_assert(fabs((double)y[i] - right) <= allowed, "function %d at %.9g: %.9g, not %.9g", f, v, (double)y[i],
                       right);
         }
