@@ -381,13 +381,13 @@ Test(config_read, lists_are_read_in_block_and_flow_form)
         struct config_case *c = config_case_new();
         cr_expect(config_case_read(c, texts[i]));
         const struct tap_config_weights *weights = &c->config.train.class_weights;
-        cr_expect_eq(weights->weighting, TAP_CLASS_WEIGHTS_LISTED);
+        cr_expect_eq(weights->weighting, TAP_CONFIG_CLASS_WEIGHTS_LISTED);
         cr_assert_eq(weights->n_values, 3);
         cr_expect_eq(weights->values[0], 1.0);
         cr_expect_eq(weights->values[1], 2.5);
         cr_expect_eq(weights->values[2], 0.0);
         cr_expect(config_case_read(c, "train: {class_weights: balanced, freeze: []}"));
-        cr_expect_eq(weights->weighting, TAP_CLASS_WEIGHTS_BALANCED);
+        cr_expect_eq(weights->weighting, TAP_CONFIG_CLASS_WEIGHTS_BALANCED);
         cr_expect_null(weights->values);
         cr_expect_eq(c->config.train.freeze.n_items, 0);
         config_case_free(c);

@@ -152,17 +152,17 @@ Test(config_table, the_fields_hold_what_the_words_say)
     cr_expect(config_case_read(c, "model: {activation: gelu, norm_position: pre, causal: true, dropout: 0.25}\n"
                                   "optim: {name: sgd, schedule: linear, decay: all}\n"
                                   "train: {metric: mcc, steps: 0}\ndata: {header: no}\ntask: {language: chinese}\n"));
-    cr_expect_eq(c->config.model.activation, TAP_ACTIVATION_GELU);
-    cr_expect_eq(c->config.model.norm_position, TAP_NORM_POSITION_PRE);
+    cr_expect_eq(c->config.model.activation, TAP_CONFIG_ACTIVATION_GELU);
+    cr_expect_eq(c->config.model.norm_position, TAP_CONFIG_NORM_POSITION_PRE);
     cr_expect(c->config.model.causal);
     cr_expect_eq(c->config.model.dropout, 0.25);
-    cr_expect_eq(c->config.optim.name, TAP_OPTIMIZER_SGD);
-    cr_expect_eq(c->config.optim.schedule, TAP_SCHEDULE_LINEAR);
-    cr_expect_eq(c->config.optim.decay, TAP_DECAY_ALL);
-    cr_expect_eq(c->config.train.metric, TAP_METRIC_MCC);
+    cr_expect_eq(c->config.optim.name, TAP_CONFIG_OPTIMIZER_SGD);
+    cr_expect_eq(c->config.optim.schedule, TAP_CONFIG_SCHEDULE_LINEAR);
+    cr_expect_eq(c->config.optim.decay, TAP_CONFIG_DECAY_ALL);
+    cr_expect_eq(c->config.train.metric, TAP_CONFIG_METRIC_MCC);
     cr_expect_eq(c->config.train.steps, 0);
-    cr_expect_eq(c->config.data.header, TAP_HEADER_NO);
-    cr_expect_eq(c->config.task.language, TAP_LANGUAGE_CHINESE);
+    cr_expect_eq(c->config.data.header, TAP_CONFIG_HEADER_NO);
+    cr_expect_eq(c->config.task.language, TAP_CONFIG_LANGUAGE_CHINESE);
     config_case_free(c);
 }
 
