@@ -5,7 +5,6 @@ CC = gcc
 AR = ar
 PREFIX = /usr/local
 DESTDIR =
-VERSION = 0.1.0
 
 # Debian's packages: what a build needs, and what tests and lint need besides.
 DEPS_BUILD = gcc libc6-dev make pkg-config libblis-openmp-dev libyaml-dev libminizip-dev zlib1g-dev libutf8proc-dev libjansson-dev
@@ -26,7 +25,7 @@ NUMERICS = -ffp-contract=off -fno-math-errno
 WARNINGS = -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith -Wvla
 OPTIMIZE = -O3
 CFLAGS = $(OPTIMIZE) $(MACHINE) $(NUMERICS) -g $(WARNINGS)
-CPPFLAGS = -D_GNU_SOURCE -DTAP_VERSION='"$(VERSION)"' -DTAP_CFLAGS='"$(OPTIMIZE) $(MACHINE) $(NUMERICS)"'
+CPPFLAGS = -D_GNU_SOURCE -DTAP_CFLAGS='"$(OPTIMIZE) $(MACHINE) $(NUMERICS)"'
 LDLIBS = -L$(BLIS_LIB) -Wl,-rpath,$(BLIS_LIB) -lblis -lyaml -lminizip -lz -lutf8proc -ljansson -fopenmp -lm
 
 PROGRAMS = $(patsubst train/main_%.c,%,$(wildcard train/main_*.c))
