@@ -15,7 +15,10 @@ static double last_loss(const char *name, int n_epochs)
     int epoch = 0, n_lines = 0;
     double loss = -1;
     const char *bin = getenv("TAPESTRY_BIN");
-    snprintf(command, sizeof command, "'%s/../examples/%s'", bin == NULL ? "build/test-float/bin" : bin, name);
+    if (bin == NULL)
+        snprintf(command, sizeof command, "build/test-float/examples/%s", name);
+    else
+        snprintf(command, sizeof command, "'%s/../examples/%s'", bin, name);
     FILE *output = popen(command, "r");
     cr_assert_not_null(output);
     for (; fgets(line, sizeof line, output) != NULL; n_lines++)
