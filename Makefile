@@ -41,6 +41,7 @@ INCLUDE_src/optim = -Isrc/autograd -Isrc/optim
 INCLUDE_datasets = -Isrc/autograd -Idatasets
 INCLUDE_src/model = -Isrc/autograd -Isrc/layers -Isrc/optim -Idatasets -Isrc/model
 INCLUDE_examples = $(INCLUDE_src/model)
+INCLUDE_bench = $(INCLUDE_src/model)
 INCLUDE_train = $(INCLUDE_src/model) -Itrain
 INCLUDE_tests = $(INCLUDE_train) -Itests
 
@@ -65,7 +66,7 @@ $$(EXAMPLES:%=build/$(1)/examples/%): build/$(1)/examples/%: build/$(1)/examples
 	$$(CC) $$(CFLAGS) $(2) -o $$@ $$^ $$(LDLIBS)
 build/$(1)/run_tests: $$(TEST_SOURCES:%.c=build/$(1)/%.o) build/$(1)/libtrainer.a build/$(1)/libtapestry.a
 	$$(CC) $$(CFLAGS) $(2) -o $$@ $$^ -lcriterion $$(LDLIBS)
--include $$(patsubst %.c,build/$(1)/%.d,$$(LIBRARY_SOURCES) $$(TRAINER_SOURCES) $$(TEST_SOURCES) $$(wildcard train/main_*.c examples/*.c))
+-include $$(patsubst %.c,build/$(1)/%.d,$$(LIBRARY_SOURCES) $$(TRAINER_SOURCES) $$(TEST_SOURCES) $$(wildcard train/main_*.c examples/*.c bench/*.c))
 endef
 # Every number of small_product.c goes through a whole vector, so a fused product and sum is the same everywhere.
 build/%/src/autograd/small_product.o: NUMERICS = -ffp-contract=fast -fno-math-errno
@@ -97,6 +98,9 @@ deps:
 	@if command -v apt-get >/dev/null; then \
 		apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends $(DEPS_BUILD) $(DEPS_CHECK); \
 	else echo "Install the equal of these Debian packages: $(DEPS_BUILD) $(DEPS_CHECK)"; fi
+
+build/float/bench/batch_lengths: build/float/bench/batch_lengths.o build/float/libtapestry.a
+	$(CC) $(CFLAGS) -o $@ $^ $(LDLIBS)
 
 # Built by hand alone: `make` needs none of them.
 examples: $(EXAMPLES:%=build/float/examples/%)
