@@ -94,9 +94,9 @@ size_t tap_gemm_weight_rows(size_t m)
 
 size_t tap_gemm_scratch(size_t block_rows, size_t n, size_t k)
 {
-    if (is_small(n, k))
-        return (k + (size_t)tap_get_threads() * SMALL_BLOCK_ROWS) * tap_padded(n);
-    return block_rows * (n + k);
+    size_t small = is_small(n, k) ? (k + (size_t)tap_get_threads() * SMALL_BLOCK_ROWS) * tap_padded(n) : 0;
+    size_t large = block_rows * (n + k);
+    return small > large ? small : large; /* a factor alpha makes even a small product go to the engine */
 }
 
 /* The last block: its rows of A are copied out and followed by rows of zeros. */
