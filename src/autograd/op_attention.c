@@ -54,9 +54,8 @@ static void for_each_head(struct tap_node *node, bool backward)
     struct tap_attention_job job = job_of(node, backward);
     size_t n_items = (size_t)job.segments.n * job.options.heads;
     size_t per_thread = tap_attention_scratch(job.longest, job.width);
-    int threads = tap_threads_for(node->op->flops(node));
     tap_real *scratch = tap_scratch(node);
-#pragma omp parallel for schedule(dynamic, 1) num_threads(threads)
+#pragma omp parallel for schedule(dynamic, 1) num_threads(tap_threads_for(node->op->flops(node)))
     for (size_t item = 0; item < n_items; item++) {
         tap_real *own = scratch + (size_t)omp_get_thread_num() * per_thread;
         size_t segment = item / job.options.heads;
