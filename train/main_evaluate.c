@@ -45,7 +45,7 @@ struct arguments {
 
 static int parse_arguments(int argc, char **argv, struct arguments *arguments)
 {
-    for (int c = getopt_long(argc, argv, "", options, NULL); c != -1; c = getopt_long(argc, argv, "", options, NULL))
+    for (int c = getopt_long(argc, argv, ":", options, NULL); c != -1; c = getopt_long(argc, argv, ":", options, NULL))
         switch (c) {
         case OPTION_MODEL:
             arguments->model = optarg;
@@ -65,20 +65,20 @@ static int parse_arguments(int argc, char **argv, struct arguments *arguments)
             break;
         case OPTION_HELP:
             fputs(help, stdout);
-            return EXIT_DONE;
+            return finish_output(EXIT_DONE);
         case OPTION_VERSION:
             print_version("evaluate");
-            return EXIT_DONE;
+            return finish_output(EXIT_DONE);
         default:
-            return report_usage("./evaluate");
+            return report_usage("./evaluate", c, argv);
         }
     if (optind < argc) {
-        report_error("%s: not an option", argv[optind]);
-        return report_usage("./evaluate");
+        report_error("%s: not an option; try ./evaluate --help", argv[optind]);
+        return EXIT_BAD_INPUT;
     }
     if (arguments->model == NULL) {
-        report_error("--model FILE|DIR is needed");
-        return report_usage("./evaluate");
+        report_error("--model FILE|DIR is needed; try ./evaluate --help");
+        return EXIT_BAD_INPUT;
     }
     if (strcmp(arguments->format, "text") != 0 && strcmp(arguments->format, "json") != 0) {
         report_error("--format: %s; accepted: text, json", arguments->format);
@@ -105,7 +105,7 @@ static enum tap_status open_rows(const struct arguments *arguments, const struct
                                 checkpoint->labels.n, own, error);
     }
     *out_data = tap_data_open(&data_options, checkpoint->tokenizer, checkpoint->label_names, checkpoint->labels.n, error);
-    if (*out_data == NULL)
+    if (*out_data == NULL || tap_checkpoint_check_files(checkpoint, *out_data, error) != TAP_OK)
         return error->status;
     if ((*out_data)->parts[TAP_PART_TEST].n_rows > 0)
         *out_rows = &(*out_data)->parts[TAP_PART_TEST];
@@ -206,18 +206,15 @@ int main(int argc, char **argv)
     struct arguments arguments = {.format = "text"};
     struct tap_error error = {0};
     struct trained trained;
+    program_start();
+    ignore_broken_pipes();
     int status = parse_arguments(argc, argv, &arguments);
     if (status >= 0)
         return status;
-    ignore_broken_pipes();
     tap_set_threads(arguments.threads);
     if (trained_open(&trained, arguments.model, &error) != TAP_OK)
         return report_failure(&error, false);
     status = score(&arguments, &trained, &error) == TAP_OK ? EXIT_DONE : report_failure(&error, false);
     trained_close(&trained);
-    if (status == EXIT_DONE && fflush(stdout) != 0) {
-        report_error("standard output took no more");
-        return EXIT_RUN_FAILED;
-    }
-    return status;
+    return finish_output(status);
 }

@@ -30,6 +30,8 @@ struct training {
     struct tap_progress progress;
     struct training_interval interval;
     struct run_folder *folder; /* borrowed */
+    bool is_resumed;           /* it began with a checkpoint, */
+    bool is_new_folder;        /* and whose folder is not that of the checkpoint */
     double started_s;
     int64_t first_step; /* where this process began */
 };

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "config_number.h"
+#include "config_use.h"
 #include "gemm.h"
 #include "json.h"
 #include "mem.h"
@@ -215,6 +216,11 @@ static enum tap_status read_tokenizer(struct tap_checkpoint *checkpoint, const s
     bool lowercase = tap_json_get_flag(&rules, "lowercase");
     uint32_t max_length = (uint32_t)tap_json_get_integer(&rules, "max_length", 1, INT32_MAX);
     bool add_cls = tap_json_get_flag(&rules, "add_cls");
+    struct tap_data_options data = tap_config_data_options(&checkpoint->config);
+    if (error->status == TAP_OK && (strcmp(kind, data.tokenizer) != 0 || lowercase != data.lowercase ||
+                                    max_length != (uint32_t)data.max_length || add_cls != data.add_cls))
+        tap_error_set(error, TAP_ERR_FORMAT, "%s: the tokenizer is not the one that its config describes",
+                      checkpoint->path);
     if (error->status == TAP_OK)
         checkpoint->tokenizer = tap_tokenizer_from_parts(kind, lowercase, max_length, add_cls, tokens, n, error);
     tap_mem_free(tokens);
@@ -253,10 +259,10 @@ static void read_progress(struct tap_progress *progress, const struct tap_json_p
     progress->position = tap_json_get_integer(meta, "position", 0, UINT32_MAX);
     progress->loss_sum = tap_json_get_real(meta, "loss_sum");
     progress->loss_weight = tap_json_get_real(meta, "loss_weight");
-    progress->has_best = tap_json_has(meta, "best_metric");
+    progress->has_best = tap_json_has(meta, "best_metric") || tap_json_has(meta, "best_step");
     if (progress->has_best) {
         progress->best_metric = tap_json_get_real(meta, "best_metric");
-        progress->best_step = tap_json_get_integer(meta, "best_step", 0, INT64_MAX);
+        progress->best_step = tap_json_get_integer(meta, "best_step", 0, progress->step);
     }
     progress->stale_evaluations = tap_json_get_integer(meta, "stale_evaluations", 0, INT64_MAX);
 }
@@ -268,10 +274,19 @@ static enum tap_status read_all(struct tap_checkpoint *checkpoint, const struct 
     if (error->status == TAP_OK && format != TAP_CHECKPOINT_FORMAT)
         return tap_error_set(error, TAP_ERR_FORMAT, "%s: checkpoint format %lld; this program reads format %d",
                              checkpoint->path, (long long)format, TAP_CHECKPOINT_FORMAT);
+    /* these three tell a person about the run; nothing here depends on them, but they must be there */
+    tap_json_get_text(meta, "version");
+    tap_json_get_text(meta, "engine");
+    tap_json_get_integer(meta, "threads", 0, INT32_MAX);
     const char *family = tap_json_get_text(meta, "kernel_family");
     read_progress(&checkpoint->progress, meta);
     if (error->status != TAP_OK)
         return error->status;
+    if ((checkpoint->progress.epoch == 0) != (checkpoint->progress.step == 0) ||
+        (checkpoint->progress.epoch == 0 && checkpoint->progress.position != 0))
+        return tap_error_set(error, TAP_ERR_FORMAT, "%s: step %lld cannot be at position %lld of epoch %lld",
+                             checkpoint->path, (long long)checkpoint->progress.step,
+                             (long long)checkpoint->progress.position, (long long)checkpoint->progress.epoch);
     checkpoint->kernel_family = tap_mem_copy_text(family, strlen(family));
     if (checkpoint->kernel_family == NULL)
         return tap_error_memory(error, "a checkpoint");
