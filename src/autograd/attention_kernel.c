@@ -203,29 +203,30 @@ static void weights_again(const struct head *head, size_t first, size_t n)
     }
 }
 
-/* From P (weights) and dP (gradients, before dropout's own factor): weights become dropout(P), gradients become dS
- * times the score factor. The sum over keys of dP_j P_j equals dY . Y, with dropout and without. */
+/* dS of one row, times the score factor, from P and dP: P * (dP - sum_j dP_j P_j). The sum over keys is taken here
+ * although it equals dY . Y: with the rounding of this dP it cancels best, and one token alone gets exactly zero. */
+static void softmax_backward_row(size_t length, const tap_real *restrict p, tap_real score_factor, tap_real *restrict dp)
+{
+    tap_real delta = 0;
+#pragma omp simd reduction(+ : delta)
+    for (size_t j = 0; j < length; j++)
+        delta += dp[j] * p[j];
+    for (size_t j = 0; j < length; j++)
+        dp[j] = p[j] * (dp[j] - delta) * score_factor;
+}
+
+/* From P (weights) and dP (gradients, before dropout's own factor): weights become dropout(P), gradients become dS. */
 static void block_softmax_backward(const struct head *head, size_t first, size_t n)
 {
     const struct tap_attention_job *job = head->job;
     for (size_t i = 0; i < n; i++) {
-        tap_real *restrict p = head->weights + i * head->padded_length;
-        tap_real *restrict dp = head->gradients + i * head->padded_length;
-        const tap_real *y = at(head, &job->y, job->y.data, first + i);
-        const tap_real *dy = at(head, &job->y, job->y.grad, first + i);
-        tap_real delta = 0;
-#pragma omp simd reduction(+ : delta)
-        for (size_t c = 0; c < job->width; c++)
-            delta += dy[c] * y[c];
-        if (job->options.dropout > 0) {
+        tap_real *p = head->weights + i * head->padded_length;
+        tap_real *dp = head->gradients + i * head->padded_length;
+        if (job->options.dropout > 0)
             drop_row(head, first + i, dp);
-            for (size_t j = 0; j < head->length; j++)
-                dp[j] = p[j] * (dp[j] - delta) * job->score_factor;
+        softmax_backward_row(head->length, p, job->score_factor, dp);
+        if (job->options.dropout > 0)
             drop_row(head, first + i, p);
-        } else {
-            for (size_t j = 0; j < head->length; j++)
-                dp[j] = p[j] * (dp[j] - delta) * job->score_factor;
-        }
     }
 }
 

@@ -1,6 +1,6 @@
 /* gemm.h: the one door to matrix products. C = alpha * A B + beta * C in tap_real, any strides; with beta = 0 the old
- * contents of C are never read. Engines (gemm_blis.c) offer a product on one thread; gemm.c cuts large products into
- * blocks of rows and runs those on our own threads. */
+ * contents of C are never read. Engines (gemm_blis.c) offer a product on one thread; gemm.c cuts products into
+ * blocks of rows, runs those on our own threads, and makes those with a small B itself (small_product.h). */
 #ifndef TAP_GEMM_H
 #define TAP_GEMM_H
 
@@ -20,10 +20,10 @@ struct tap_matrix {
 void tap_gemm_serial(size_t m, size_t n, size_t k, tap_real alpha, struct tap_matrix a, struct tap_matrix b,
                      tap_real beta, struct tap_matrix c);
 
-/* The same over blocks of rows, on several threads. Every block has the one number of rows that
- * tap_gemm_token_rows / tap_gemm_weight_rows gives; the last one is padded in `scratch`, which holds
- * tap_gemm_scratch(block_rows, n, k) numbers. For a fixed block_rows the bits of a row of C depend on that row of A
- * and on B alone: not on m, on where the row stands, or on the number of threads. */
+/* The same over blocks of rows, on several threads. Blocks have the one number of rows that tap_gemm_token_rows /
+ * tap_gemm_weight_rows gives; `scratch` holds tap_gemm_scratch(block_rows, n, k) numbers. For a fixed block_rows the
+ * bits of a row of C depend on that row of A and on B alone: not on m, on where the row stands, or on the number of
+ * threads. */
 void tap_gemm(size_t block_rows, size_t m, size_t n, size_t k, tap_real alpha, struct tap_matrix a,
               struct tap_matrix b, tap_real beta, struct tap_matrix c, tap_real *scratch);
 

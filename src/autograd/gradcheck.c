@@ -88,6 +88,8 @@ static bool check_parameter(struct checker *checker, struct tap_parameter *param
 {
     struct tap_tensor *tensor = &parameter->tensor;
     *result = (struct tap_gradcheck_result){.parameter = parameter};
+    if (!tensor->requires_grad)
+        return true;
     for (size_t i = 0; i < tensor->size; i++)
         result->largest_gradient = fmax(result->largest_gradient, fabs((double)tensor->grad[i]));
     bool all = options->elements == 0 || options->elements >= tensor->size;

@@ -28,7 +28,8 @@ struct tap_gradcheck_result {
 };
 
 /* Runs one backward pass (parameters' gradients are zeroed first and hold the gradient afterwards), then two forward
- * passes for each checked element; every parameter keeps its bits. out_results: parameters->n of them.
+ * passes for each checked element; every parameter keeps its bits. out_results: parameters->n of them. Parameters that
+ * require no gradient are left out (n_checked 0).
  *
  * Formula  (f(x + h) - f(x - h)) / (2 h)
  * Errors   the tape's; TAP_ERR_NONFINITE when a loss is not finite */

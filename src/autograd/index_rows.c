@@ -33,7 +33,7 @@ void tap_gather_rows(const struct tap_row_index *rows, const tap_real *x, tap_re
         return;
     size_t n_rows = rows->outer * rows->n;
     size_t n_blocks = tap_ceil_div(n_rows, TAP_ROW_BLOCK);
-#pragma omp parallel for num_threads(tap_threads_for((double)n_rows * (double)inner))
+#pragma omp parallel for num_threads(tap_threads_for((double)n_rows *(double)inner))
     for (size_t block = 0; block < n_blocks; block++)
         for (size_t row = block * TAP_ROW_BLOCK; row < tap_min_size(n_rows, (block + 1) * TAP_ROW_BLOCK); row++) {
             size_t source = row / rows->n * rows->axis_size + rows->index[row % rows->n];
@@ -58,8 +58,7 @@ void tap_scatter_add_rows(const struct tap_row_index *rows, const tap_real *dy, 
     if (rows->n == 0 || inner == 0)
         return;
     size_t n_pieces = tap_ceil_div(inner, PIECE);
-    double cost = (double)rows->outer * (double)rows->n * (double)inner;
-#pragma omp parallel for num_threads(tap_threads_for(cost))
+#pragma omp parallel for num_threads(tap_threads_for((double)rows->outer *(double)rows->n *(double)inner))
     for (size_t item = 0; item < rows->outer * n_pieces; item++) {
         size_t o = item / n_pieces;
         size_t start = item % n_pieces * PIECE;

@@ -23,8 +23,8 @@ bool tap_op_index_fits(struct tap_tape *tape, const struct tap_op *op, const cha
 /* y[o,i,:] = x[o,index[i],:]. Parallel over blocks of rows of y. */
 void tap_gather_rows(const struct tap_row_index *rows, const tap_real *x, tap_real *y);
 
-/* dx[o,index[i],:] += dy[o,i,:], in order of i for every number of dx. Parallel over o and over pieces of `inner`, never
- * over i, so no two threads meet in a row and any number of threads gives the same bits. */
+/* dx[o,index[i],:] += dy[o,i,:], in order of i for every number of dx. Parallel over o and over pieces of `inner`,
+ * never over i, so no two threads meet in a row and any number of threads gives the same bits. */
 void tap_scatter_add_rows(const struct tap_row_index *rows, const tap_real *dy, tap_real *dx);
 
 #endif

@@ -3,6 +3,7 @@
 #include "attention_kernel.h"
 #include "ops.h"
 #include "parallel.h"
+#include "segment_rows.h"
 
 #include <math.h>
 #include <omp.h>
@@ -116,10 +117,9 @@ static struct tap_tensor *record(struct tap_tape *tape, const struct tap_op *op,
                                  const struct tap_attention_options *options)
 {
     size_t rows = inputs[0]->shape[0];
-    if (segments->offsets[segments->n] != rows)
-        return tap_op_fail(tape, op, TAP_ERR_SHAPE, "%zu rows for sequences of %u tokens in all", rows,
-                           (unsigned)segments->offsets[segments->n]);
-    if (options->heads < 1 || columns % options->heads != 0)
+    if (!tap_op_segments_fit(tape, op, segments, rows))
+        return NULL;
+    if (options->heads < 1 || options->heads > columns || columns % options->heads != 0)
         return tap_op_fail(tape, op, TAP_ERR_SHAPE, "%zu heads do not divide %zu columns", options->heads, columns);
     if (!(options->dropout >= 0 && options->dropout < 1))
         return tap_op_fail(tape, op, TAP_ERR_VALUE, "dropout %g is not in [0, 1)", options->dropout);
@@ -132,11 +132,7 @@ static struct tap_tensor *record(struct tap_tape *tape, const struct tap_op *op,
     p->options = *options;
     p->width = columns / options->heads;
     p->is_packed = n_inputs == 1;
-    for (uint32_t s = 0; s < segments->n; s++) {
-        size_t length = segments->offsets[s + 1] - segments->offsets[s];
-        if (length > p->longest)
-            p->longest = length;
-    }
+    p->longest = tap_longest_segment(segments);
     if (!tap_node_save(node, 2 * rows * options->heads, &p->softmax))
         return NULL;
     return tap_node_run(node);
@@ -146,13 +142,14 @@ static struct tap_tensor *record(struct tap_tape *tape, const struct tap_op *op,
  *
  * Formula    S = c Q K^T with c = 1/sqrt(K) or 1; P = softmax(S) over the keys that a token may see; Y = dropout(P) V;
  *            head h works on the columns h*K .. (h+1)*K-1 of Q, K, V and Y
- * Backward   with dP = dY V^T (dropped alike): dS = P * (dP - sum_j dP_j P_j) = P * (dP - dY.Y); dQ += c dS K;
+ * Backward   with dP = dY V^T (dropped alike): dS = P * (dP - sum_j dP_j P_j); dQ += c dS K;
  *            dK += c dS^T Q; dV += dropout(P)^T dY. P is made again from Q, K and two saved numbers a row
  * Source     Vaswani et al. 2017, arXiv:1706.03762 section 3.2; recomputation: Dao et al. 2022, arXiv:2205.14135
  * Shapes     q, k, v (N,H*K) with N = segments->offsets[S] -> y (N,H*K); sequences may be empty; N >= 0
  * Ownership  y belongs to the tape until tap_tape_reset; segments' arrays are borrowed until then
- * Errors     TAP_ERR_SHAPE when shapes differ or heads do not divide the columns; TAP_ERR_VALUE for a dropout outside
- *            [0, 1); TAP_ERR_MEMORY. Returns NULL, marks the tape
+ * Errors     TAP_ERR_SHAPE when shapes differ, heads do not divide the columns (at least as many) or segments cover
+ *            another number of rows; TAP_ERR_VALUE for a dropout outside [0, 1) or broken segments; TAP_ERR_MEMORY.
+ *            Returns NULL, marks the tape
  * Threads    over sequences and heads; a sequence's numbers have the same bits whatever stands beside it
  * Cost       4*K*H*sum T^2 flops; memory linear in T
  */

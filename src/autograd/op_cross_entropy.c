@@ -14,7 +14,7 @@
 struct cross_entropy_attributes {
     const uint32_t *labels;
     struct tap_cross_entropy_options options;
-    double factor;     /* 1 / divisor; 0 when no row counts */
+    double factor;      /* 1 / divisor; 0 when no row counts */
     tap_real *gradient; /* (N,C), times the divisor; NULL when not wanted */
 };
 
@@ -180,8 +180,9 @@ static bool options_fit(struct tap_tape *tape, const struct tap_cross_entropy_op
         return true;
     for (size_t c = 0; c < n_classes; c++)
         if (!(options->class_weights[c] >= 0) || !isfinite(options->class_weights[c])) {
-            tap_op_fail(tape, op, TAP_ERR_VALUE, "the weight of class %zu is %g; finite numbers of at least 0 are accepted",
-                        c, (double)options->class_weights[c]);
+            tap_op_fail(tape, op, TAP_ERR_VALUE,
+                        "the weight of class %zu is %g; finite numbers of at least 0 are accepted", c,
+                        (double)options->class_weights[c]);
             return false;
         }
     return true;
@@ -219,11 +220,10 @@ static bool labels_fit(struct tap_tape *tape, const uint32_t *labels, size_t n_r
  *            options->out_row_losses: l[n], undivided, 0 for ignored rows
  * Ownership  labels and options->class_weights are borrowed until tap_tape_reset; options NULL: all zero; y belongs to
  *            the tape until reset
- * Errors     TAP_ERR_SHAPE when logits is no matrix or C is 0; TAP_ERR_VALUE naming the first label >= C and its row, or
- *            the option out of range; TAP_ERR_MEMORY. Returns NULL, marks the tape. While planning labels and weights
- *            are not looked at and may be NULL
- * Threads    parallel over blocks of rows, whose sums are added in order: the same bits for any thread count
- * Cost       N*C exponentials in double
+ * Errors     TAP_ERR_SHAPE when logits is no matrix or C is 0; TAP_ERR_VALUE naming the first label >= C and its row,
+ * or the option out of range; TAP_ERR_MEMORY. Returns NULL, marks the tape. While planning labels and weights are not
+ * looked at and may be NULL Threads    parallel over blocks of rows, whose sums are added in order: the same bits for
+ * any thread count Cost       N*C exponentials in double
  */
 struct tap_tensor *tap_cross_entropy(struct tap_tape *tape, struct tap_tensor *logits, const uint32_t *labels,
                                      const struct tap_cross_entropy_options *options)
@@ -239,8 +239,7 @@ struct tap_tensor *tap_cross_entropy(struct tap_tape *tape, struct tap_tensor *l
         return tap_op_fail(tape, op, TAP_ERR_SHAPE, "logits have shape %s; (N, C) with at least one class is needed",
                            tap_shape_text(logits->n_dims, logits->shape, text));
     }
-    if (!options_fit(tape, options, logits->shape[1]) ||
-        !labels_fit(tape, labels, logits->shape[0], logits->shape[1]))
+    if (!options_fit(tape, options, logits->shape[1]) || !labels_fit(tape, labels, logits->shape[0], logits->shape[1]))
         return NULL;
     struct tap_node *node = tap_node_new(tape, op, &logits, 1, 0, NULL, sizeof(struct cross_entropy_attributes));
     tap_real *gradient;

@@ -69,8 +69,8 @@ static struct row_moments moments_of(size_t n, const tap_real *x, double eps)
     return (struct row_moments){mean + rest, 1 / sqrt(variance + eps)};
 }
 
-static void forward_row(size_t n, const tap_real *restrict x, struct row_moments moments,
-                        const tap_real *restrict gain, const tap_real *restrict shift, tap_real *restrict y)
+static void forward_row(size_t n, const tap_real *restrict x, struct row_moments moments, const tap_real *restrict gain,
+                        const tap_real *restrict shift, tap_real *restrict y)
 {
     for (size_t j = 0; j < n; j++)
         y[j] = (tap_real)(((double)x[j] - moments.mean) * moments.reciprocal);
@@ -141,8 +141,7 @@ static void add_row_parts(size_t n, const tap_real *restrict x, struct row_momen
  * its 2 n. */
 static void add_parts(size_t n, size_t n_blocks, const tap_real *parts, size_t first, tap_real *gradient)
 {
-    double cost = (double)n * (double)n_blocks;
-#pragma omp parallel for num_threads(tap_threads_for(cost))
+#pragma omp parallel for num_threads(tap_threads_for((double)n *(double)n_blocks))
     for (size_t start = 0; start < n; start += COLUMN_BLOCK) {
         size_t width = tap_min_size(COLUMN_BLOCK, n - start);
         double sums[COLUMN_BLOCK] = {0};

@@ -68,11 +68,8 @@ static void mse_backward(struct tap_node *node)
         add_gradient(target, prediction->data, factor);
 }
 
-const struct tap_op tap_mse_op = {.name = "tap_mse",
-                                  .forward = mse_forward,
-                                  .backward = mse_backward,
-                                  .flops = mse_flops,
-                                  .scratch = mse_scratch};
+const struct tap_op tap_mse_op = {
+    .name = "tap_mse", .forward = mse_forward, .backward = mse_backward, .flops = mse_flops, .scratch = mse_scratch};
 
 /* tap_mse: the mean squared error of a prediction.
  *

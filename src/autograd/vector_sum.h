@@ -9,12 +9,12 @@
 
 #include "real.h"
 
-#define TAP_LANES 16
+#define TAP_SUM_LANES 16
 
 static inline double tap_add_lanes(const double *lanes)
 {
     double sum = 0;
-    for (size_t l = 0; l < TAP_LANES; l++)
+    for (size_t l = 0; l < TAP_SUM_LANES; l++)
         sum += lanes[l];
     return sum;
 }
@@ -22,11 +22,11 @@ static inline double tap_add_lanes(const double *lanes)
 /* sum_j x[j] */
 static inline double tap_vector_sum(size_t n, const tap_real *restrict x)
 {
-    double lanes[TAP_LANES] = {0};
-    size_t whole = n / TAP_LANES * TAP_LANES;
-    for (size_t j = 0; j < whole; j += TAP_LANES) {
+    double lanes[TAP_SUM_LANES] = {0};
+    size_t whole = n / TAP_SUM_LANES * TAP_SUM_LANES;
+    for (size_t j = 0; j < whole; j += TAP_SUM_LANES) {
 #pragma omp simd
-        for (size_t l = 0; l < TAP_LANES; l++)
+        for (size_t l = 0; l < TAP_SUM_LANES; l++)
             lanes[l] += (double)x[j + l];
     }
     for (size_t l = 0; l < n - whole; l++)
@@ -37,11 +37,11 @@ static inline double tap_vector_sum(size_t n, const tap_real *restrict x)
 /* sum_j x[j] y[j] */
 static inline double tap_vector_dot(size_t n, const tap_real *restrict x, const tap_real *restrict y)
 {
-    double lanes[TAP_LANES] = {0};
-    size_t whole = n / TAP_LANES * TAP_LANES;
-    for (size_t j = 0; j < whole; j += TAP_LANES) {
+    double lanes[TAP_SUM_LANES] = {0};
+    size_t whole = n / TAP_SUM_LANES * TAP_SUM_LANES;
+    for (size_t j = 0; j < whole; j += TAP_SUM_LANES) {
 #pragma omp simd
-        for (size_t l = 0; l < TAP_LANES; l++)
+        for (size_t l = 0; l < TAP_SUM_LANES; l++)
             lanes[l] += (double)x[j + l] * (double)y[j + l];
     }
     for (size_t l = 0; l < n - whole; l++)
@@ -58,19 +58,19 @@ static inline tap_real tap_larger(tap_real a, tap_real b)
 /* max_j x[j], -infinity for n = 0, a NaN when there is one. */
 static inline tap_real tap_vector_max(size_t n, const tap_real *restrict x)
 {
-    tap_real lanes[TAP_LANES];
-    size_t whole = n / TAP_LANES * TAP_LANES;
-    for (size_t l = 0; l < TAP_LANES; l++)
+    tap_real lanes[TAP_SUM_LANES];
+    size_t whole = n / TAP_SUM_LANES * TAP_SUM_LANES;
+    for (size_t l = 0; l < TAP_SUM_LANES; l++)
         lanes[l] = -(tap_real)INFINITY;
-    for (size_t j = 0; j < whole; j += TAP_LANES) {
+    for (size_t j = 0; j < whole; j += TAP_SUM_LANES) {
 #pragma omp simd
-        for (size_t l = 0; l < TAP_LANES; l++)
+        for (size_t l = 0; l < TAP_SUM_LANES; l++)
             lanes[l] = tap_larger(lanes[l], x[j + l]);
     }
     for (size_t l = 0; l < n - whole; l++)
         lanes[l] = tap_larger(lanes[l], x[whole + l]);
     tap_real max = lanes[0];
-    for (size_t l = 1; l < TAP_LANES; l++)
+    for (size_t l = 1; l < TAP_SUM_LANES; l++)
         max = tap_larger(max, lanes[l]);
     return max;
 }

@@ -9,8 +9,8 @@
 enum { WIDEST = 67 };
 
 /* In evaluation the running statistics are 0.1 j - 1 and 0.5 + 0.1 j. */
-static struct tap_tensor *build_with(struct tap_tape *tape, struct tap_tensor *const *inputs, int n_vectors, bool training,
-                                     double eps)
+static struct tap_tensor *build_with(struct tap_tape *tape, struct tap_tensor *const *inputs, int n_vectors,
+                                     bool training, double eps)
 {
     tap_real mean[WIDEST], variance[WIDEST];
     for (int j = 0; j < WIDEST; j++) {
@@ -45,7 +45,11 @@ static struct tap_tensor *build_untracked(struct tap_tape *tape, struct tap_tens
     return tap_batch_norm(tape, inputs[0], NULL, inputs[1], NULL, NULL, 0.1, 1e-2, true);
 }
 
-#define GAIN_SHIFT(n) {1, {n}, 0, 0}, {1, {n}, 0, 0}
+#define GAIN_SHIFT(n)                                                                                                  \
+    {1, {n}, 0, 0},                                                                                                    \
+    {                                                                                                                  \
+        1, {n}, 0, 0                                                                                                   \
+    }
 static const struct op_case table[] = {
     {"one row", 3, {{2, {1, 5}, 0, 0}, GAIN_SHIFT(5)}, build_training, NULL, 0},
     {"one number", 3, {{2, {1, 1}, 0, 0}, GAIN_SHIFT(1)}, build_training, NULL, 0},
@@ -57,10 +61,10 @@ static const struct op_case table[] = {
     {"constant x", 3, {{2, {5, 6}, 0, 1}, GAIN_SHIFT(6)}, build_training, NULL, 0},
     {"constant gain and shift", 3, {{2, {5, 6}, 0, 0}, {1, {6}, 0, 1}, {1, {6}, 0, 1}}, build_training, NULL, 0},
     {"evaluation", 3, {{2, {11, 7}, 0, 0}, GAIN_SHIFT(7)}, build_evaluation, NULL, 0},
-    {"evaluation, many rows", 3, {{2, {331, 67}, 0, 0}, GAIN_SHIFT(67)}, build_evaluation, NULL, 0},
+    {"evaluation, many rows", 3, {{2, {67, 67}, 0, 0}, GAIN_SHIFT(67)}, build_evaluation, NULL, 0},
     {"empty", 3, {{2, {0, 3}, 0, 0}, GAIN_SHIFT(3)}, build_training, NULL, 0},
     {"no features", 3, {{2, {3, 0}, 0, 0}, GAIN_SHIFT(0)}, build_training, NULL, 0},
-    {"many rows", 3, {{2, {331, 67}, 0, 0}, GAIN_SHIFT(67)}, build_training, NULL, 0},
+    {"many rows", 3, {{2, {67, 67}, 0, 0}, GAIN_SHIFT(67)}, build_training, NULL, 0},
 };
 OP_CASES(tap_batch_norm, table);
 
@@ -83,8 +87,8 @@ static struct setup set_up(struct tap_tape *tape)
 static void assert_gradient(const struct tap_tensor *x, const double *right)
 {
     for (size_t i = 0; i < x->size; i++)
-        cr_assert_float_eq((double)x->grad[i], right[i], 60 * TAP_REAL_EPSILON + 1e-10, "gradient %zu is %.9g, not %.9g",
-                           i, (double)x->grad[i], right[i]);
+        cr_assert_float_eq((double)x->grad[i], right[i], 60 * TAP_REAL_EPSILON + 1e-10,
+                           "gradient %zu is %.9g, not %.9g", i, (double)x->grad[i], right[i]);
 }
 
 Test(op_batch_norm, training_is_that_of_pytorch)
@@ -92,9 +96,10 @@ Test(op_batch_norm, training_is_that_of_pytorch)
     struct tap_tape *tape = test_tape();
     struct setup s = set_up(tape);
     struct tap_tensor *y = tap_batch_norm(tape, s.x, s.gain, s.shift, s.mean, s.variance, 0.1, 1e-5, true);
-    assert_values(y, (const double[]){0.0991094257061, 0.675557541946, 2.50445287147, 3.59553966443, -1.10356229718,
-                                      -1.27109720638},
-                  6, 20 * TAP_REAL_EPSILON + 1e-11);
+    assert_values(
+        y,
+        (const double[]){0.0991094257061, 0.675557541946, 2.50445287147, 3.59553966443, -1.10356229718, -1.27109720638},
+        6, 20 * TAP_REAL_EPSILON + 1e-11);
     cr_assert_eq(tap_backward(tape, tap_sum(tape, tap_mul(tape, y, s.dy), TAP_ALL_AXES, false)), TAP_OK);
     assert_gradient(s.x, (const double[]){1.80400371862, 1.15262448159, -0.601316532912, -0.46104948527, -1.2026871857,
                                           -0.69157499632});
@@ -112,16 +117,18 @@ Test(op_batch_norm, evaluation_is_that_of_pytorch_and_changes_no_statistics)
 {
     struct tap_tape *tape = test_tape();
     struct setup s = set_up(tape);
-    const double means[] = {0.22333333333333333, 0.34666666666666667}, variances[] = {1.1333333333333333, 2.4333333333333333};
+    const double means[] = {0.22333333333333333, 0.34666666666666667},
+                 variances[] = {1.1333333333333333, 2.4333333333333333};
     for (int j = 0; j < 2; j++) {
         s.mean[j] = (tap_real)means[j];
         s.variance[j] = (tap_real)variances[j];
     }
     struct setup before = s;
     struct tap_tensor *y = tap_batch_norm(tape, s.x, s.gain, s.shift, s.mean, s.variance, 0.1, 1e-5, false);
-    assert_values(y, (const double[]){1.59432212079, -1.11976990644, 4.41231899836, 2.72658677863, 0.185323682005,
-                                      -3.68400769649},
-                  6, 20 * TAP_REAL_EPSILON + 1e-10);
+    assert_values(
+        y,
+        (const double[]){1.59432212079, -1.11976990644, 4.41231899836, 2.72658677863, 0.185323682005, -3.68400769649},
+        6, 20 * TAP_REAL_EPSILON + 1e-10);
     cr_assert_eq(tap_backward(tape, tap_sum(tape, tap_mul(tape, y, s.dy), TAP_ALL_AXES, false)), TAP_OK);
     assert_gradient(s.x, (const double[]){1.40899843879, 1.28211889502, 2.81799687757, -0.641059447512, -4.22699531636,
                                           -1.28211889502});
@@ -154,8 +161,8 @@ Test(op_batch_norm, no_rows_leave_the_running_statistics)
     const size_t shape[] = {0, 2};
     struct setup s = set_up(tape);
     struct setup before = s;
-    cr_assert_not_null(
-        tap_batch_norm(tape, tap_input_copy(tape, 2, shape, NULL), s.gain, s.shift, s.mean, s.variance, 0.5, 1e-5, true));
+    cr_assert_not_null(tap_batch_norm(tape, tap_input_copy(tape, 2, shape, NULL), s.gain, s.shift, s.mean, s.variance,
+                                      0.5, 1e-5, true));
     cr_assert_eq(memcmp(before.mean, s.mean, sizeof s.mean), 0);
     cr_assert_eq(memcmp(before.variance, s.variance, sizeof s.variance), 0);
     tap_tape_free(tape);
@@ -181,13 +188,14 @@ Test(op_batch_norm, a_large_mean_does_not_drown_a_small_spread)
     assert_values(tap_batch_norm(tape, x, NULL, NULL, NULL, NULL, 0.1, 1e-5, true),
                   (const double[]){-1.341635, -0.447212, 0.447212, 1.341635}, 4, 1e-6); /* by hand */
     struct tap_tensor *huge = tap_input(tape, 2, shape, (const tap_real[]){1e30, -1e30, 1e30, -1e30});
-    assert_values(tap_batch_norm(tape, huge, NULL, NULL, NULL, NULL, 0.1, 1e-5, true), (const double[]){1, -1, 1, -1}, 4,
-                  1e-6);
+    assert_values(tap_batch_norm(tape, huge, NULL, NULL, NULL, NULL, 0.1, 1e-5, true), (const double[]){1, -1, 1, -1},
+                  4, 1e-6);
     tap_tape_free(tape);
 }
 
 /* Clears the error and checks what it was. */
-static void assert_refused(struct tap_tape *tape, const struct tap_tensor *y, enum tap_status status, const char *message)
+static void assert_refused(struct tap_tape *tape, const struct tap_tensor *y, enum tap_status status,
+                           const char *message)
 {
     cr_assert_null(y);
     cr_assert_eq(tap_tape_error(tape)->status, status);

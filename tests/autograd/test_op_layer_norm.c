@@ -28,9 +28,14 @@ static struct tap_tensor *build_own_gain(struct tap_tape *tape, struct tap_tenso
     return tap_layer_norm(tape, inputs[0], inputs[0], inputs[0], 1e-3);
 }
 
-static const struct extra both = {true, true, 1e-5}, both_large_eps = {true, true, 0.5}, gain_alone = {true, false, 1e-5},
-                          shift_alone = {false, true, 1e-5}, neither = {false, false, 1e-5};
-#define GAIN_SHIFT(n) {1, {n}, 0, 0}, {1, {n}, 0, 0}
+static const struct extra both = {true, true, 1e-5}, both_large_eps = {true, true, 0.5},
+                          gain_alone = {true, false, 1e-5}, shift_alone = {false, true, 1e-5},
+                          neither = {false, false, 1e-5};
+#define GAIN_SHIFT(n)                                                                                                  \
+    {1, {n}, 0, 0},                                                                                                    \
+    {                                                                                                                  \
+        1, {n}, 0, 0                                                                                                   \
+    }
 static const struct op_case table[] = {
     {"one number", 3, {{1, {1}, 0, 0}, GAIN_SHIFT(1)}, build, &both_large_eps, 0},
     {"one column", 3, {{2, {7, 1}, 0, 0}, GAIN_SHIFT(1)}, build, &both_large_eps, 0},
@@ -46,8 +51,8 @@ static const struct op_case table[] = {
     {"constant shift", 3, {{2, {5, 6}, 0, 0}, {1, {6}, 0, 0}, {1, {6}, 0, 1}}, build, &both, 0},
     {"a tensor as its own gain and shift", 1, {{1, {9}, 0, 0}}, build_own_gain, NULL, 0},
     {"empty", 3, {{2, {0, 3}, 0, 0}, GAIN_SHIFT(3)}, build, &both, 0},
-    {"many rows", 3, {{2, {331, 67}, 0, 0}, GAIN_SHIFT(67)}, build, &both, 0},
-    {"wide", 3, {{2, {33, 515}, 0, 0}, GAIN_SHIFT(515)}, build, &both, 0},
+    {"many rows", 3, {{2, {67, 67}, 0, 0}, GAIN_SHIFT(67)}, build, &both, 0},
+    {"wide", 3, {{2, {9, 515}, 0, 0}, GAIN_SHIFT(515)}, build, &both, 0},
 };
 OP_CASES(tap_layer_norm, table);
 
@@ -66,12 +71,14 @@ Test(op_layer_norm, values_and_gradients_are_those_of_pytorch)
     struct tap_tensor *gain = tap_variable(tape, 1, row, (const tap_real[]){1, 2, -1});
     struct tap_tensor *shift = tap_variable(tape, 1, row, (const tap_real[]){0, 1, 0.5});
     struct tap_tensor *y = tap_layer_norm(tape, x, gain, shift, 1e-5);
-    assert_values(y, (const double[]){-1.06904153145, 0.465479234275, -0.836301914313, -0.202030137835, -1.22233151619,
-                                      -0.813195895928},
+    assert_values(y,
+                  (const double[]){-1.06904153145, 0.465479234275, -0.836301914313, -0.202030137835, -1.22233151619,
+                                   -0.813195895928},
                   6, 20 * TAP_REAL_EPSILON + 1e-11);
     struct tap_tensor *dy = tap_input(tape, 2, shape, (const tap_real[]){1, -2, 3, 0.5, 1, -1});
     cr_assert_eq(tap_backward(tape, tap_sum(tape, tap_mul(tape, y, dy), TAP_ALL_AXES, false)), TAP_OK);
-    const double dx[] = {1.25994916817, -1.88991086657, 0.629961698401, -0.445290764586, 0.278307655552, 0.166983109034};
+    const double dx[] = {1.25994916817,   -1.88991086657, 0.629961698401,
+                         -0.445290764586, 0.278307655552, 0.166983109034};
     const double dgain[] = {-1.17005660037, -0.576644992367, 2.69570984701}, dshift[] = {1.5, -1, 2};
     for (int i = 0; i < 6; i++)
         cr_expect_float_eq((double)x->grad[i], dx[i], 40 * TAP_REAL_EPSILON + 1e-11);
@@ -106,8 +113,8 @@ Test(op_layer_norm, huge_numbers_are_normalised)
 {
     struct tap_tape *tape = test_tape();
     assert_values(normalise(tape, (const tap_real[]){1e30, -1e30}, 2, 1e-5), (const double[]){1, -1}, 2, 1e-6);
-    assert_values(normalise(tape, (const tap_real[]){3e38, -3e38, 3e38, -3e38}, 4, 1e-5), (const double[]){1, -1, 1, -1},
-                  4, 1e-6);
+    assert_values(normalise(tape, (const tap_real[]){3e38, -3e38, 3e38, -3e38}, 4, 1e-5),
+                  (const double[]){1, -1, 1, -1}, 4, 1e-6);
     tap_tape_free(tape);
 }
 
@@ -186,7 +193,9 @@ Test(op_layer_norm, the_gradient_of_the_shift_keeps_its_digits_over_many_rows)
     struct tap_tensor *shift = tap_variable(tape, 1, two, NULL);
     struct tap_tensor *x = tap_input_copy(tape, 2, shape, NULL);
     struct tap_tensor *y = tap_layer_norm(tape, x, NULL, shift, 1e-5);
-    cr_assert_eq(tap_backward(tape, tap_sum(tape, tap_mul(tape, y, tap_input(tape, 0, NULL, &tenth)), TAP_ALL_AXES, false)), TAP_OK);
+    cr_assert_eq(
+        tap_backward(tape, tap_sum(tape, tap_mul(tape, y, tap_input(tape, 0, NULL, &tenth)), TAP_ALL_AXES, false)),
+        TAP_OK);
     cr_assert_float_eq((double)shift->grad[0], 10000, 1e-2); /* a plain float sum is off by 1 */
     tap_tape_free(tape);
 }
