@@ -177,7 +177,7 @@ Test(resume, what_may_change_changes_and_the_rest_is_refused_by_name)
         struct program_result result = RUN("train", "--resume", work_path("a"), "--set", fixed[i][0]);
         cr_assert_eq(result.status, 2, "%s", fixed[i][0]);
         cr_assert_not_null(strstr(result.err, fixed[i][1]), "%s", result.err);
-        cr_assert(count_lines(result.err) == (strcmp(fixed[i][0], "model.dropout=0.2") == 0 ? 5 : 1), "%s", result.err);
+        cr_assert(count_lines(result.err) == 1, "%s", result.err);
     }
     cr_assert_str_eq(before, list_folder(work_path("a")));
     cr_assert_str_eq(metrics, timeless_metrics(work_path("a")));
@@ -213,7 +213,6 @@ Test(resume, a_data_file_that_has_changed_is_refused)
 
 Test(resume, the_best_model_comes_along_or_a_warning)
 {
-    write_config(TINY_CONFIG "train: {steps: 9, evaluate_every: 2, batch_size: 16}\ndata: {task: order, test_fraction: 0.2}\n");
     write_config("model: {d_model: 8, heads: 2, layers: 1, d_ff: 16}\ndata: {task: order, test_fraction: 0.2}\n"
                  "task: {rows: 80}\ntrain: {steps: 9, evaluate_every: 2, batch_size: 16, stop_after: 5}\n");
     expect_done(RUN("train", "--config", work_path("tiny.cfg"), "--out", work_path("a")));

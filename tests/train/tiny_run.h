@@ -17,13 +17,18 @@ void write_tiny_data(const char *path, int n_rows);
  * stop_after. Fails the test on any error. */
 void tiny_train(const char *folder, bool resume, const char *config, const char *const *sets);
 
+/* The same, but errors are the caller's. */
+enum tap_status tiny_try(const char *folder, bool resume, const char *config, const char *const *sets,
+                         struct tap_error *error);
+
 /* The same, from a checkpoint file into a new folder. */
 void tiny_train_from(const char *file, const char *folder, const char *config, const char *const *sets);
 
 /* The lines of a metrics.jsonl without what depends on time: good until the test ends. */
 const char *timeless_metrics(const char *folder);
 
-/* Asserts that two run folders hold the same: metrics but for times, last.npz and best.npz to the byte. `what` names the
+/* Asserts that two run folders hold the same: metrics but for times, last.npz to the byte, the
+ * arrays of best.npz. `what` names the
  * case in messages. */
 void expect_same_runs(const char *a, const char *b, const char *what);
 
