@@ -53,8 +53,10 @@ static enum tap_status make_folders(const char *path, struct tap_error *error)
             continue;
         char kept = *slash;
         *slash = '\0';
-        if (mkdir(copy, 0777) != 0 && !(errno == EEXIST && is_folder(copy)))
+        if (mkdir(copy, 0777) != 0 && !(errno == EEXIST && is_folder(copy))) {
+            errno = errno == EEXIST ? ENOTDIR : errno; /* a file of that name is in the way */
             io_error(error, copy, "cannot make the folder");
+        }
         *slash = kept;
         if (kept == '\0')
             break;

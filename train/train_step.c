@@ -52,6 +52,7 @@ static enum tap_status fail_nonfinite(const struct training *training, const cha
 {
     char bad[512];
     name_first_bad(training, bad, sizeof bad);
+    value = isnan(value) ? (double)NAN : value; /* without a sign: it means nothing, and would be printed */
     return tap_error_set(error, TAP_ERR_NONFINITE, "step %lld: %s is %g (learning rate %g); first bad tensor: %s",
                          (long long)training->progress.step + 1, what, value, learning_rate, bad);
 }

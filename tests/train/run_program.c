@@ -288,7 +288,11 @@ pid_t start_program(const struct program_options *options, const char *program, 
     int in[2], out[2];
     cr_assert(pipe2(in, O_CLOEXEC) == 0 && pipe2(out, O_CLOEXEC) == 0);
     int none = open("/dev/null", O_RDWR | O_CLOEXEC);
-    pid_t pid = spawn(options, program, arguments, in[0], out_output != NULL ? out[1] : none, none);
+    bool is_special = options != NULL && (options->stdout_path != NULL || options->stdout_broken);
+    int special = is_special ? output_file(options) : -1;
+    pid_t pid = spawn(options, program, arguments, in[0], is_special ? special : out_output != NULL ? out[1] : none, none);
+    if (is_special)
+        close(special);
     close(none);
     close(in[0]);
     close(out[1]);
