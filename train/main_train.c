@@ -120,8 +120,8 @@ static void copy_config(struct tap_config *config, const struct tap_checkpoint *
     tap_config_text_clear(&text);
 }
 
-/* Fills and finishes the config; all its errors are told. */
-static bool load_config(struct tap_config *config, const struct arguments *arguments, const struct tap_checkpoint *from)
+/* Fills and finishes the config; all its errors are told. -1 to go on, else the exit status. */
+static int load_config(struct tap_config *config, const struct arguments *arguments, const struct tap_checkpoint *from)
 {
     struct tap_config_errors errors = {0};
     if (arguments->config != NULL)
@@ -135,8 +135,9 @@ static bool load_config(struct tap_config *config, const struct arguments *argum
     size_t n = tap_config_errors_count(&errors);
     for (size_t i = 0; i < n; i++)
         report_error("%s", tap_config_errors_get(&errors, i));
+    int status = errors.out_of_memory ? EXIT_RUN_FAILED : n > 0 ? EXIT_BAD_INPUT : -1;
     tap_config_errors_clear(&errors);
-    return n == 0;
+    return status;
 }
 
 /* "tiny" of "configs/tiny.cfg" */
@@ -243,8 +244,8 @@ int main(int argc, char **argv)
         if (from == NULL)
             status = report_failure(&error, false);
     }
-    if (status < 0 && !load_config(&config, &arguments, from))
-        status = EXIT_BAD_INPUT;
+    if (status < 0)
+        status = load_config(&config, &arguments, from);
     if (status < 0)
         status = run(&arguments, &config, from, &folder);
     run_folder_close(&folder, &error);

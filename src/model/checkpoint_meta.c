@@ -159,6 +159,15 @@ static void read_value(struct tap_checkpoint *checkpoint, const struct tap_json_
     tap_config_text_clear(&number);
 }
 
+/* A message of a part that does not know the file. */
+static void set_named(struct tap_error *error, const char *path, const char *message)
+{
+    if (strstr(message, path) != NULL)
+        tap_error_set(error, TAP_ERR_FORMAT, "%s", message);
+    else
+        tap_error_set(error, TAP_ERR_FORMAT, "%s: %s", path, message);
+}
+
 static enum tap_status read_config(struct tap_checkpoint *checkpoint, const struct tap_json_place *meta,
                                    struct tap_error *error)
 {
@@ -172,8 +181,10 @@ static enum tap_status read_config(struct tap_checkpoint *checkpoint, const stru
     }
     if (error->status == TAP_OK)
         tap_config_finish(&checkpoint->config, &errors);
-    if (tap_config_errors_count(&errors) > 0)
-        tap_error_set(error, TAP_ERR_FORMAT, "%s", tap_config_errors_get(&errors, 0));
+    if (errors.out_of_memory)
+        tap_error_memory(error, "a config");
+    else if (tap_config_errors_count(&errors) > 0)
+        set_named(error, checkpoint->path, tap_config_errors_get(&errors, 0));
     tap_config_errors_clear(&errors);
     return error->status;
 }
@@ -221,8 +232,14 @@ static enum tap_status read_tokenizer(struct tap_checkpoint *checkpoint, const s
                                     max_length != (uint32_t)data.max_length || add_cls != data.add_cls))
         tap_error_set(error, TAP_ERR_FORMAT, "%s: the tokenizer is not the one that its config describes",
                       checkpoint->path);
-    if (error->status == TAP_OK)
-        checkpoint->tokenizer = tap_tokenizer_from_parts(kind, lowercase, max_length, add_cls, tokens, n, error);
+    if (error->status == TAP_OK) {
+        struct tap_error own = {0};
+        checkpoint->tokenizer = tap_tokenizer_from_parts(kind, lowercase, max_length, add_cls, tokens, n, &own);
+        if (own.status == TAP_ERR_MEMORY)
+            *error = own;
+        else if (checkpoint->tokenizer == NULL)
+            set_named(error, checkpoint->path, own.message);
+    }
     tap_mem_free(tokens);
     return error->status;
 }
@@ -282,6 +299,8 @@ static enum tap_status read_all(struct tap_checkpoint *checkpoint, const struct 
     read_progress(&checkpoint->progress, meta);
     if (error->status != TAP_OK)
         return error->status;
+    if (checkpoint->progress.loss_weight < 0)
+        return tap_error_set(error, TAP_ERR_FORMAT, "%s: loss_weight is below 0", checkpoint->path);
     if ((checkpoint->progress.epoch == 0) != (checkpoint->progress.step == 0) ||
         (checkpoint->progress.epoch == 0 && checkpoint->progress.position != 0))
         return tap_error_set(error, TAP_ERR_FORMAT, "%s: step %lld cannot be at position %lld of epoch %lld",
