@@ -291,7 +291,7 @@ Test(checkpoint, each_field_is_needed_and_of_its_type)
         {"", "epoch", " 3 "},        {"", "position", " 3 "},         {"", "loss_sum", " -7 3 0.5 "},
         {"", "loss_weight", " 3 0.5 "}, {"", "best_metric", " -7 3 0.5 "}, {"", "best_step", " 3 "},
         {"", "stale_evaluations", " 3 "}, {"", "config", ""},         {"", "labels", ""},
-        {"", "vocabulary", ""},      {"", "tokenizer", ""},           {"", "files", " {} "},
+        {"", "vocabulary", ""},      {"\"vocabulary\":", "tokenizer", ""},           {"", "files", " {} "},
         {"\"tokenizer\":{", "kind", ""},  {"\"tokenizer\":{", "lowercase", " true "},
         {"\"tokenizer\":{", "max_length", ""}, {"\"tokenizer\":{", "add_cls", ""},
     };
