@@ -1,4 +1,5 @@
-/* best_model.c: see best_model.h. best.npz is known by the step that it holds: the one that the run's checkpoint names. */
+/* best_model.c: see best_model.h. best.npz is known by the step that it holds: the one that the run's checkpoint names.
+ */
 #include "best_model.h"
 
 #include <stdio.h>
@@ -50,8 +51,9 @@ enum tap_status best_model_take_along(const struct tap_checkpoint *from, const s
     char *beside = folder_of(from->path, error);
     char *path = beside == NULL ? NULL : path_join(beside, BEST_NAME, error);
     if (path != NULL && !publish_best(folder, path, from->progress.best_step, error) && error->status == TAP_OK)
-        report_error("warning: the best model, of step %lld, is not beside %s: the new folder has none until a better one",
-                     (long long)from->progress.best_step, from->path);
+        report_error(
+            "warning: the best model, of step %lld, is not beside %s: the new folder has none until a better one",
+            (long long)from->progress.best_step, from->path);
     tap_mem_free(path);
     tap_mem_free(beside);
     return error->status;

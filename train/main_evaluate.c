@@ -17,7 +17,8 @@
 static const char help[] =
     "Usage: ./evaluate --model FILE|DIR [--data FILE [--data-format F]] [--format text|json] [--threads N]\n"
     "\n"
-    "Scores a trained model: on FILE, or on the test part (else the validation part) of the data that it was trained on.\n"
+    "Scores a trained model: on FILE, or on the test part (else the validation part) of the data that it was trained "
+    "on.\n"
     "\n"
     "  --model FILE|DIR   a checkpoint, or a run's folder: its best.npz, else last.npz\n"
     "  --data FILE        labelled texts; - is standard input\n"
@@ -26,7 +27,15 @@ static const char help[] =
     "  --threads N        threads; 0: all\n"
     "  --help, --version\n";
 
-enum { OPTION_MODEL = 256, OPTION_DATA, OPTION_DATA_FORMAT, OPTION_FORMAT, OPTION_THREADS, OPTION_HELP, OPTION_VERSION };
+enum {
+    OPTION_MODEL = 256,
+    OPTION_DATA,
+    OPTION_DATA_FORMAT,
+    OPTION_FORMAT,
+    OPTION_THREADS,
+    OPTION_HELP,
+    OPTION_VERSION
+};
 static const struct option options[] = {
     {"model", required_argument, NULL, OPTION_MODEL},
     {"data", required_argument, NULL, OPTION_DATA},
@@ -93,8 +102,8 @@ static int parse_arguments(int argc, char **argv, struct arguments *arguments)
 
 /* The rows to score: of a file, or of the data that the model was trained on (then *out_data holds them). */
 static enum tap_status open_rows(const struct arguments *arguments, const struct tap_checkpoint *checkpoint,
-                                 struct tap_dataset *own, struct tap_data **out_data, const struct tap_dataset **out_rows,
-                                 struct tap_error *error)
+                                 struct tap_dataset *own, struct tap_data **out_data,
+                                 const struct tap_dataset **out_rows, struct tap_error *error)
 {
     struct tap_data_options data_options = tap_config_data_options(&checkpoint->config);
     if (arguments->data != NULL) {
@@ -104,7 +113,8 @@ static enum tap_status open_rows(const struct arguments *arguments, const struct
         return tap_dataset_read(arguments->data, &read_options, checkpoint->tokenizer, checkpoint->label_names,
                                 checkpoint->labels.n, own, error);
     }
-    *out_data = tap_data_open(&data_options, checkpoint->tokenizer, checkpoint->label_names, checkpoint->labels.n, error);
+    *out_data =
+        tap_data_open(&data_options, checkpoint->tokenizer, checkpoint->label_names, checkpoint->labels.n, error);
     if (*out_data == NULL || tap_checkpoint_check_files(checkpoint, *out_data, error) != TAP_OK)
         return error->status;
     if ((*out_data)->parts[TAP_PART_TEST].n_rows > 0)

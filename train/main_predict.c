@@ -32,14 +32,10 @@ static const char help[] =
 
 enum { OPTION_MODEL = 256, OPTION_INPUT, OPTION_FORMAT, OPTION_VECTORS, OPTION_THREADS, OPTION_HELP, OPTION_VERSION };
 static const struct option options[] = {
-    {"model", required_argument, NULL, OPTION_MODEL},
-    {"input", required_argument, NULL, OPTION_INPUT},
-    {"format", required_argument, NULL, OPTION_FORMAT},
-    {"vectors", required_argument, NULL, OPTION_VECTORS},
-    {"threads", required_argument, NULL, OPTION_THREADS},
-    {"help", no_argument, NULL, OPTION_HELP},
-    {"version", no_argument, NULL, OPTION_VERSION},
-    {NULL, 0, NULL, 0},
+    {"model", required_argument, NULL, OPTION_MODEL},     {"input", required_argument, NULL, OPTION_INPUT},
+    {"format", required_argument, NULL, OPTION_FORMAT},   {"vectors", required_argument, NULL, OPTION_VECTORS},
+    {"threads", required_argument, NULL, OPTION_THREADS}, {"help", no_argument, NULL, OPTION_HELP},
+    {"version", no_argument, NULL, OPTION_VERSION},       {NULL, 0, NULL, 0},
 };
 
 struct arguments {
@@ -122,8 +118,8 @@ struct line_source {
 };
 
 /* One line, without its LF; the CR of a CR LF and a byte-order mark before the first line are dropped. */
-static enum tap_status take_line(struct line_source *source, struct predictor *predictor, const char *line, size_t n_bytes,
-                                 bool is_ended, struct tap_error *error)
+static enum tap_status take_line(struct line_source *source, struct predictor *predictor, const char *line,
+                                 size_t n_bytes, bool is_ended, struct tap_error *error)
 {
     source->n_lines++;
     if (source->n_lines == 1 && n_bytes >= 3 && memcmp(line, "\xEF\xBB\xBF", 3) == 0) {

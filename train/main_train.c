@@ -27,7 +27,8 @@ static const char help[] =
     "  --quiet                nothing on standard output\n"
     "  --help, --version\n"
     "\n"
-    "Exit status: 0 done; 1 the run failed; 2 bad usage, config, data or checkpoint; 128+signal after SIGINT or SIGTERM,\n"
+    "Exit status: 0 done; 1 the run failed; 2 bad usage, config, data or checkpoint; 128+signal after SIGINT or "
+    "SIGTERM,\n"
     "once the step at hand is finished and saved.\n";
 
 struct arguments {
@@ -38,12 +39,25 @@ struct arguments {
     bool quiet;
 };
 
-enum { OPTION_CONFIG = 256, OPTION_SET, OPTION_OUT, OPTION_RESUME, OPTION_THREADS, OPTION_QUIET, OPTION_HELP, OPTION_VERSION };
+enum {
+    OPTION_CONFIG = 256,
+    OPTION_SET,
+    OPTION_OUT,
+    OPTION_RESUME,
+    OPTION_THREADS,
+    OPTION_QUIET,
+    OPTION_HELP,
+    OPTION_VERSION
+};
 static const struct option options[] = {
-    {"config", required_argument, NULL, OPTION_CONFIG},   {"set", required_argument, NULL, OPTION_SET},
-    {"out", required_argument, NULL, OPTION_OUT},         {"resume", required_argument, NULL, OPTION_RESUME},
-    {"threads", required_argument, NULL, OPTION_THREADS}, {"quiet", no_argument, NULL, OPTION_QUIET},
-    {"help", no_argument, NULL, OPTION_HELP},             {"version", no_argument, NULL, OPTION_VERSION},
+    {"config", required_argument, NULL, OPTION_CONFIG},
+    {"set", required_argument, NULL, OPTION_SET},
+    {"out", required_argument, NULL, OPTION_OUT},
+    {"resume", required_argument, NULL, OPTION_RESUME},
+    {"threads", required_argument, NULL, OPTION_THREADS},
+    {"quiet", no_argument, NULL, OPTION_QUIET},
+    {"help", no_argument, NULL, OPTION_HELP},
+    {"version", no_argument, NULL, OPTION_VERSION},
     {NULL, 0, NULL, 0},
 };
 
@@ -98,7 +112,8 @@ static int parse_arguments(int argc, char **argv, struct arguments *arguments)
         return EXIT_BAD_INPUT;
     }
     if (arguments->resume != NULL && is_folder(arguments->resume) && arguments->out != NULL) {
-        report_error("--resume %s goes on in that folder; leave --out away, or name a checkpoint file", arguments->resume);
+        report_error("--resume %s goes on in that folder; leave --out away, or name a checkpoint file",
+                     arguments->resume);
         return EXIT_BAD_INPUT;
     }
     if (arguments->resume != NULL && !is_folder(arguments->resume) && arguments->out == NULL) {
@@ -150,7 +165,8 @@ static void config_name(const char *path, char *out, size_t n_bytes)
         *dot = '\0';
 }
 
-static enum tap_status open_folder(struct run_folder *folder, const struct arguments *arguments, struct tap_error *error)
+static enum tap_status open_folder(struct run_folder *folder, const struct arguments *arguments,
+                                   struct tap_error *error)
 {
     char name[256];
     if (arguments->resume != NULL && arguments->out == NULL)
@@ -164,10 +180,11 @@ static enum tap_status open_folder(struct run_folder *folder, const struct argum
 static void tell_start(const struct training *training, const struct run_folder *folder)
 {
     const struct tap_data *data = training->data;
-    report_line(training->report, "%zu parameters, %zu classes, %u tokens in the vocabulary; rows: %u train, %u valid, %u test",
-                training->model->parameters.n_numbers, data->n_labels, (unsigned)tap_tokenizer_n_tokens(data->tokenizer),
-                (unsigned)data->parts[TAP_PART_TRAIN].n_rows, (unsigned)data->parts[TAP_PART_VALID].n_rows,
-                (unsigned)data->parts[TAP_PART_TEST].n_rows);
+    report_line(training->report,
+                "%zu parameters, %zu classes, %u tokens in the vocabulary; rows: %u train, %u valid, %u test",
+                training->model->parameters.n_numbers, data->n_labels,
+                (unsigned)tap_tokenizer_n_tokens(data->tokenizer), (unsigned)data->parts[TAP_PART_TRAIN].n_rows,
+                (unsigned)data->parts[TAP_PART_VALID].n_rows, (unsigned)data->parts[TAP_PART_TEST].n_rows);
     report_line(training->report, "%lld steps, from step %lld, into %s", (long long)training->total_steps,
                 (long long)training->progress.step, folder->path);
 }

@@ -17,8 +17,8 @@
 void print_version(const char *program)
 {
     struct tap_error error = {0};
-    printf("%s (Tapestry) %s\nscalar type %s, built with %s\ncompiler %s\n", program, TAP_VERSION, TAP_REAL_NAME, TAP_CFLAGS,
-           __VERSION__);
+    printf("%s (Tapestry) %s\nscalar type %s, built with %s\ncompiler %s\n", program, TAP_VERSION, TAP_REAL_NAME,
+           TAP_CFLAGS, __VERSION__);
     if (tap_gemm_start(&error) == TAP_OK)
         printf("matrix products by %s, kernels %s\n", tap_gemm_engine(), tap_gemm_kernel_family());
 }

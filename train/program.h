@@ -22,7 +22,8 @@ int report_failure(const struct tap_error *error, bool running);
 bool parse_threads(const char *text, int *out);
 
 /* Before anything else in main: gives a closed standard input, output or error a file that can do nothing, so that no
- * file of ours gets its number and is written to by mistake; and lets getopt_long complain through report_usage alone. */
+ * file of ours gets its number and is written to by mistake; and lets getopt_long complain through report_usage alone.
+ */
 void program_start(void);
 
 /* Complains about what getopt_long refused at argv[optind - 1]; returns the exit status. */

@@ -75,8 +75,9 @@ static enum tap_status lock_folder(struct run_folder *folder, const char *path, 
     if (folder->descriptor < 0)
         return io_error(error, path, "cannot open the folder");
     if (flock(folder->descriptor, LOCK_EX | LOCK_NB) != 0)
-        return errno == EWOULDBLOCK ? tap_error_set(error, TAP_ERR_IO, "%s: another run is working in this folder", path)
-                                    : io_error(error, path, "cannot lock the folder");
+        return errno == EWOULDBLOCK
+                   ? tap_error_set(error, TAP_ERR_IO, "%s: another run is working in this folder", path)
+                   : io_error(error, path, "cannot lock the folder");
     if (faccessat(folder->descriptor, ".", W_OK | X_OK, AT_EACCESS) != 0)
         return io_error(error, path, "cannot write to the folder");
     return TAP_OK;
@@ -103,8 +104,9 @@ enum tap_status run_folder_create(struct run_folder *folder, const char *path, s
     if (make_folders(path, error) != TAP_OK || lock_folder(folder, path, error) != TAP_OK)
         return error->status;
     if (holds_something(path))
-        return tap_error_set(error, TAP_ERR_VALUE, "%s: the folder is not empty; name another one, or go on in it with --resume %s",
-                             path, path);
+        return tap_error_set(error, TAP_ERR_VALUE,
+                             "%s: the folder is not empty; name another one, or go on in it with --resume %s", path,
+                             path);
     return TAP_OK;
 }
 

@@ -76,8 +76,8 @@ static enum tap_status after_step(struct training *training, bool is_last, enum 
 {
     const struct tap_config *config = training->config;
     int64_t step = training->progress.step;
-    bool due = step > 0 && (config->train.evaluate_every > 0 ? step % config->train.evaluate_every == 0
-                                                             : is_epoch_over(training));
+    bool due = step > 0 &&
+               (config->train.evaluate_every > 0 ? step % config->train.evaluate_every == 0 : is_epoch_over(training));
     bool is_best = false;
     bool saves = due || is_last || (config->checkpoint.every > 0 && step % config->checkpoint.every == 0);
     if (training->valid.batches != NULL && (due || is_last) && evaluate(training, &is_best, error) != TAP_OK)

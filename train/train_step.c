@@ -8,7 +8,8 @@
 #include "clip.h"
 
 /* The parameter that `tensor` is, NULL when it is none. */
-static const struct tap_parameter *parameter_of(const struct tap_parameters *parameters, const struct tap_tensor *tensor)
+static const struct tap_parameter *parameter_of(const struct tap_parameters *parameters,
+                                                const struct tap_tensor *tensor)
 {
     for (size_t p = 0; p < parameters->n; p++)
         if (&parameters->items[p]->tensor == tensor)

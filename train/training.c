@@ -29,8 +29,8 @@ static enum tap_status build_model(struct training *training, const struct tap_c
         training->model = tap_checkpoint_model(from, error);
         return error->status;
     }
-    struct tap_model_options options = tap_config_model_options(
-        config, tap_tokenizer_n_tokens(training->data->tokenizer), training->data->n_labels);
+    struct tap_model_options options =
+        tap_config_model_options(config, tap_tokenizer_n_tokens(training->data->tokenizer), training->data->n_labels);
     training->model = tap_model_new(&options, error);
     if (training->model == NULL)
         return error->status;
@@ -61,8 +61,8 @@ static enum tap_status build_class_weights(struct training *training, struct tap
     if (weights->weighting == TAP_CONFIG_CLASS_WEIGHTS_NONE)
         return TAP_OK;
     if (weights->weighting == TAP_CONFIG_CLASS_WEIGHTS_LISTED && weights->n_values != n)
-        return tap_error_set(error, TAP_ERR_VALUE, "train.class_weights: %zu numbers for %zu classes", weights->n_values,
-                             n);
+        return tap_error_set(error, TAP_ERR_VALUE, "train.class_weights: %zu numbers for %zu classes",
+                             weights->n_values, n);
     training->class_weights = tap_mem_new(n, sizeof(tap_real));
     if (training->class_weights == NULL)
         return tap_error_memory(error, "class weights");

@@ -241,9 +241,9 @@ enum tap_status tap_checkpoint_read_optimizer(const struct tap_checkpoint *check
                                          item->name);
                 if (check_array(checkpoint->npz, checkpoint->path, name, &item->tensor, &index, error) != TAP_OK)
                     return error->status;
-                if (round == 1 &&
-                    read_array(checkpoint->npz, checkpoint->path, name, index,
-                               tap_optimizer_state_block(optimizer, s) + item->offset, item->tensor.size, error) != TAP_OK)
+                if (round == 1 && read_array(checkpoint->npz, checkpoint->path, name, index,
+                                             tap_optimizer_state_block(optimizer, s) + item->offset, item->tensor.size,
+                                             error) != TAP_OK)
                     return error->status;
             }
     tap_optimizer_set_steps(optimizer, (long)checkpoint->progress.step);

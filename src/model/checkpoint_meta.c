@@ -1,7 +1,7 @@
-/* checkpoint_meta.c: see checkpoint_meta.h. The members, in order: format, version, engine, kernel_family, threads, step,
- * epoch, position, loss_sum, loss_weight, best_metric and best_step (once there is a best), stale_evaluations, config,
- * labels, vocabulary, tokenizer (kind, lowercase, max_length, add_cls), files. Reals have 17 digits: they come back to
- * the last bit. */
+/* checkpoint_meta.c: see checkpoint_meta.h. The members, in order: format, version, engine, kernel_family, threads,
+ * step, epoch, position, loss_sum, loss_weight, best_metric and best_step (once there is a best), stale_evaluations,
+ * config, labels, vocabulary, tokenizer (kind, lowercase, max_length, add_cls), files. Reals have 17 digits: they come
+ * back to the last bit. */
 #include "checkpoint_meta.h"
 
 #include <string.h>
@@ -15,7 +15,8 @@
 
 static const char *const part_names[TAP_N_PARTS] = {"train", "valid", "test"};
 
-/* --- writing ------------------------------------------------------------------------------------------------------- */
+/* --- writing -------------------------------------------------------------------------------------------------------
+ */
 
 static void write_value(struct tap_json *group, const struct tap_config *config, size_t key, struct tap_error *error)
 {
@@ -129,7 +130,8 @@ char *tap_checkpoint_meta_write(const struct tap_checkpoint_content *content, si
     return text;
 }
 
-/* --- reading ------------------------------------------------------------------------------------------------------- */
+/* --- reading -------------------------------------------------------------------------------------------------------
+ */
 
 static void read_value(struct tap_checkpoint *checkpoint, const struct tap_json_place *group, size_t key,
                        struct tap_config_errors *errors)

@@ -55,8 +55,15 @@ static void start(void)
         .model = model,
         .optimizer = optimizer,
         .data = data,
-        .progress = {.step = 7, .epoch = 2, .position = 5, .loss_sum = 0.1 + 0.2, .loss_weight = 17, .has_best = true,
-                     .best_metric = 1.0 / 3, .best_step = 4, .stale_evaluations = 2},
+        .progress = {.step = 7,
+                     .epoch = 2,
+                     .position = 5,
+                     .loss_sum = 0.1 + 0.2,
+                     .loss_weight = 17,
+                     .has_best = true,
+                     .best_metric = 1.0 / 3,
+                     .best_step = 4,
+                     .stale_evaluations = 2},
         .threads = 3,
     };
     snprintf(original, sizeof original, "%s", scratch_path("original.npz"));
@@ -74,7 +81,8 @@ static void end(void)
 
 TestSuite(checkpoint, .init = start, .fini = end);
 
-/* --- what was saved comes back ------------------------------------------------------------------------------------- */
+/* --- what was saved comes back -------------------------------------------------------------------------------------
+ */
 
 static struct tap_checkpoint *open_whole(const char *path)
 {
@@ -119,7 +127,8 @@ Test(checkpoint, parameters_and_states_come_back_to_the_bit)
     cr_assert_eq(memcmp(copy->parameters.data, model->parameters.data, n_bytes), 0);
     struct tap_optimizer_options options = tap_config_optimizer_options(&config);
     struct tap_optimizer *other = tap_optimizer_new(tap_config_optimizer(&config), &options, &copy->parameters, &error);
-    cr_assert_eq(tap_checkpoint_read_optimizer(checkpoint, &copy->parameters, other, &error), TAP_OK, "%s", error.message);
+    cr_assert_eq(tap_checkpoint_read_optimizer(checkpoint, &copy->parameters, other, &error), TAP_OK, "%s",
+                 error.message);
     cr_assert_eq(tap_optimizer_steps(other), 7);
     for (size_t s = 0; s < tap_optimizer_n_states(optimizer); s++)
         cr_assert_eq(memcmp(tap_optimizer_state_block(other, s), tap_optimizer_state_block(optimizer, s), n_bytes), 0);
@@ -177,7 +186,8 @@ Test(checkpoint, a_place_that_cannot_be_written_is_named)
     cr_assert_not_null(strstr(error.message, "/nowhere/x.npz"), "%s", error.message);
 }
 
-/* --- wrong descriptions -------------------------------------------------------------------------------------------- */
+/* --- wrong descriptions --------------------------------------------------------------------------------------------
+ */
 
 /* Writes a copy of the original with another meta.json (NULL: none), and without the array `leave_out`. */
 static const char *write_copy(const char *meta, const char *leave_out)
@@ -286,14 +296,28 @@ Test(checkpoint, each_field_is_needed_and_of_its_type)
         const char *group, *key;
         const char *accepted; /* of the values below, those that are right, between blanks */
     } fields[] = {
-        {"", "format", ""},          {"", "version", " \"x\" "},      {"", "engine", " \"x\" "},
-        {"", "kernel_family", " \"x\" "}, {"", "threads", " 3 "},     {"", "step", ""},
-        {"", "epoch", " 3 "},        {"", "position", " 3 "},         {"", "loss_sum", " -7 3 0.5 "},
-        {"", "loss_weight", " 3 0.5 "}, {"", "best_metric", " -7 3 0.5 "}, {"", "best_step", " 3 "},
-        {"", "stale_evaluations", " 3 "}, {"", "config", ""},         {"", "labels", ""},
-        {"", "vocabulary", ""},      {"\"vocabulary\":", "tokenizer", ""},           {"", "files", " {} "},
-        {"\"tokenizer\":{", "kind", ""},  {"\"tokenizer\":{", "lowercase", " true "},
-        {"\"tokenizer\":{", "max_length", ""}, {"\"tokenizer\":{", "add_cls", ""},
+        {"", "format", ""},
+        {"", "version", " \"x\" "},
+        {"", "engine", " \"x\" "},
+        {"", "kernel_family", " \"x\" "},
+        {"", "threads", " 3 "},
+        {"", "step", ""},
+        {"", "epoch", " 3 "},
+        {"", "position", " 3 "},
+        {"", "loss_sum", " -7 3 0.5 "},
+        {"", "loss_weight", " 3 0.5 "},
+        {"", "best_metric", " -7 3 0.5 "},
+        {"", "best_step", " 3 "},
+        {"", "stale_evaluations", " 3 "},
+        {"", "config", ""},
+        {"", "labels", ""},
+        {"", "vocabulary", ""},
+        {"\"vocabulary\":", "tokenizer", ""},
+        {"", "files", " {} "},
+        {"\"tokenizer\":{", "kind", ""},
+        {"\"tokenizer\":{", "lowercase", " true "},
+        {"\"tokenizer\":{", "max_length", ""},
+        {"\"tokenizer\":{", "add_cls", ""},
     };
     static const char *const values[] = {"null", "true", "\"x\"", "[]", "{}", "-7", "3", "0.5", "99999999999999999999"};
     static char meta[META_BYTES];
@@ -380,7 +404,8 @@ Test(checkpoint, a_description_that_is_no_json_object_is_refused)
     expect_refused(NULL, "meta.json");
 }
 
-/* --- arrays -------------------------------------------------------------------------------------------------------- */
+/* --- arrays --------------------------------------------------------------------------------------------------------
+ */
 
 Test(checkpoint, each_array_is_needed)
 {
@@ -398,7 +423,8 @@ Test(checkpoint, each_array_is_needed)
             snprintf(state, sizeof state, "optim/%s/%s", tap_optimizer_state_name(optimizer, s), name);
             tap_error_clear(&own);
             checkpoint = open_whole(write_copy(meta, state));
-            cr_assert_eq(tap_checkpoint_read_optimizer(checkpoint, &model->parameters, optimizer, &own), TAP_ERR_FORMAT);
+            cr_assert_eq(tap_checkpoint_read_optimizer(checkpoint, &model->parameters, optimizer, &own),
+                         TAP_ERR_FORMAT);
             cr_assert_not_null(strstr(own.message, state), "%s", own.message);
             tap_checkpoint_close(checkpoint);
         }
@@ -414,7 +440,8 @@ Test(checkpoint, a_model_of_another_shape_is_not_partly_loaded)
     cr_assert_not_null(other, "%s", error.message);
     cr_assert_eq(tap_parameters_read(&other->parameters, checkpoint->npz, checkpoint->path, false, NULL, &error),
                  TAP_ERR_SHAPE);
-    cr_assert_not_null(strstr(error.message, "classifier.weight has shape (2, 4); the model needs (3, 4)"), "%s", error.message);
+    cr_assert_not_null(strstr(error.message, "classifier.weight has shape (2, 4); the model needs (3, 4)"), "%s",
+                       error.message);
     for (size_t i = 0; i < other->parameters.block_size; i++)
         cr_assert_eq(other->parameters.data[i], 0);
     tap_model_free(other);
@@ -434,7 +461,8 @@ Test(checkpoint, numbers_that_are_not_finite_are_not_read)
     cr_assert_not_null(strstr(error.message, model->parameters.items[0]->name), "%s", error.message);
 }
 
-/* --- files of numpy.savez ------------------------------------------------------------------------------------------ */
+/* --- files of numpy.savez ------------------------------------------------------------------------------------------
+ */
 
 /* Adds an array of float64 in Fortran order, whose number i of the C order is value + i / 8. */
 static void add_foreign(struct zip_build *zip, const struct tap_parameter *parameter, double value)
@@ -450,7 +478,8 @@ static void add_foreign(struct zip_build *zip, const struct tap_parameter *param
         for (size_t c = 0; c < n_columns; c++)
             numbers[c * n_rows + r] = value + (double)(r * n_columns + c) / 8;
     if (tensor->n_dims == 2)
-        snprintf(text, sizeof text, "{'descr': '<f8', 'fortran_order': True, 'shape': (%zu, %zu), }", n_rows, n_columns);
+        snprintf(text, sizeof text, "{'descr': '<f8', 'fortran_order': True, 'shape': (%zu, %zu), }", n_rows,
+                 n_columns);
     else
         snprintf(text, sizeof text, "{'descr': '<f8', 'fortran_order': True, 'shape': (%zu,), }", n_columns);
     snprintf(name, sizeof name, "%s.npy", parameter->name);
@@ -467,7 +496,8 @@ Test(checkpoint, init_takes_a_file_of_numpy)
     const char *path = scratch_path("numpy.npz");
     scratch_write(path, zip.bytes, zip.n);
     size_t n_missing = 99;
-    cr_assert_eq(tap_parameters_read_file(&model->parameters, path, false, &n_missing, &error), TAP_OK, "%s", error.message);
+    cr_assert_eq(tap_parameters_read_file(&model->parameters, path, false, &n_missing, &error), TAP_OK, "%s",
+                 error.message);
     cr_assert_eq(n_missing, 0);
     for (size_t p = 0; p < parameters->n; p++)
         for (size_t i = 0; i < parameters->items[p]->tensor.size; i++)
@@ -492,13 +522,15 @@ Test(checkpoint, partial_init_leaves_what_the_file_lacks)
     cr_assert_not_null(strstr(error.message, model->parameters.items[1]->name), "%s", error.message);
     cr_assert_neq(first->tensor.data[0], 5);
     tap_error_clear(&error);
-    cr_assert_eq(tap_parameters_read_file(&model->parameters, path, true, &n_missing, &error), TAP_OK, "%s", error.message);
+    cr_assert_eq(tap_parameters_read_file(&model->parameters, path, true, &n_missing, &error), TAP_OK, "%s",
+                 error.message);
     cr_assert_eq(n_missing, model->parameters.n - 1);
     cr_assert_eq(first->tensor.data[0], 5);
     cr_assert_eq(model->parameters.items[1]->tensor.data[0], kept);
 }
 
-/* --- data files ---------------------------------------------------------------------------------------------------- */
+/* --- data files ----------------------------------------------------------------------------------------------------
+ */
 
 Test(checkpoint, changed_and_exchanged_data_files_are_refused)
 {
@@ -521,7 +553,8 @@ Test(checkpoint, changed_and_exchanged_data_files_are_refused)
     tap_checkpoint_close(checkpoint);
 }
 
-/* --- memory -------------------------------------------------------------------------------------------------------- */
+/* --- memory --------------------------------------------------------------------------------------------------------
+ */
 
 /* Opens, builds the model, reads the optimizer; the status. */
 static enum tap_status load(struct tap_error *own)

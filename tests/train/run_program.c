@@ -48,7 +48,8 @@ const char *text_of(const char *format, ...)
     return text;
 }
 
-/* --- files --------------------------------------------------------------------------------------------------------- */
+/* --- files ---------------------------------------------------------------------------------------------------------
+ */
 
 static char folder[256];
 
@@ -168,7 +169,8 @@ size_t count_lines(const char *text)
     return count_of(text, "\n");
 }
 
-/* --- programs ------------------------------------------------------------------------------------------------------ */
+/* --- programs ------------------------------------------------------------------------------------------------------
+ */
 
 static void in_child(const struct program_options *options, const char *path, char *const *arguments, int in, int out,
                      int err)
@@ -290,7 +292,11 @@ pid_t start_program(const struct program_options *options, const char *program, 
     int none = open("/dev/null", O_RDWR | O_CLOEXEC);
     bool is_special = options != NULL && (options->stdout_path != NULL || options->stdout_broken);
     int special = is_special ? output_file(options) : -1;
-    pid_t pid = spawn(options, program, arguments, in[0], is_special ? special : out_output != NULL ? out[1] : none, none);
+    pid_t pid = spawn(options, program, arguments, in[0],
+                      is_special           ? special
+                      : out_output != NULL ? out[1]
+                                           : none,
+                      none);
     if (is_special)
         close(special);
     close(none);

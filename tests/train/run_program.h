@@ -13,10 +13,10 @@ struct program_options {
     size_t n_input;    /* 0: strlen(input) */
     const char *stdout_path;
     bool stdout_closed, stdin_closed, stderr_closed;
-    bool stdout_broken;     /* a pipe that nobody reads */
-    size_t file_limit;      /* no file grows beyond so many bytes (EFBIG); 0: no limit */
-    bool as_nobody;         /* as the user 65534; needs root */
-    const char *folder;     /* its current folder */
+    bool stdout_broken;      /* a pipe that nobody reads */
+    size_t file_limit;       /* no file grows beyond so many bytes (EFBIG); 0: no limit */
+    bool as_nobody;          /* as the user 65534; needs root */
+    const char *folder;      /* its current folder */
     const char *environment; /* one more NAME=value */
 };
 
@@ -27,8 +27,8 @@ struct program_result {
     size_t n_out;
 };
 
-/* Runs it to its end; it fails the test when that takes more than 100 s. `arguments` ends with NULL. The texts stay until
- * the test ends. */
+/* Runs it to its end; it fails the test when that takes more than 100 s. `arguments` ends with NULL. The texts stay
+ * until the test ends. */
 struct program_result run_program(const struct program_options *options, const char *program,
                                   const char *const *arguments);
 #define RUN(program, ...) run_program(NULL, program, (const char *const[]){__VA_ARGS__, NULL})

@@ -53,10 +53,10 @@ Test(determinism, watching_a_run_does_not_change_it)
 {
     const char *config = work_path("tiny.cfg");
     write_text_file(config, TINY_CONFIG "train: {steps: 21, batch_size: 10}\n");
-    expect_done(RUN("train", "--config", config, "--out", work_path("seldom"), "--set", "train.evaluate_every=1000", "--set",
-                    "train.log_every=1000"));
-    expect_done(RUN("train", "--config", config, "--out", work_path("often"), "--set", "train.evaluate_every=1", "--set",
-                    "checkpoint.every=1", "--set", "train.log_every=1"));
+    expect_done(RUN("train", "--config", config, "--out", work_path("seldom"), "--set", "train.evaluate_every=1000",
+                    "--set", "train.log_every=1000"));
+    expect_done(RUN("train", "--config", config, "--out", work_path("often"), "--set", "train.evaluate_every=1",
+                    "--set", "checkpoint.every=1", "--set", "train.log_every=1"));
     struct program_result quiet = RUN("train", "--config", config, "--out", work_path("quiet"), "--quiet", "--set",
                                       "checkpoint.compression=9", "--set", "checkpoint.keep=1");
     expect_done(quiet);
@@ -80,7 +80,8 @@ Test(determinism, folder_locale_and_time_zone_do_not_matter)
     expect_same_runs(work_path("a"), work_path("c"), "another locale");
 }
 
-/* --- steps cut into batches ---------------------------------------------------------------------------------------- */
+/* --- steps cut into batches ----------------------------------------------------------------------------------------
+ */
 
 static double largest_difference(const char *a, const char *b)
 {
@@ -107,8 +108,8 @@ static void compare_cuts(const char *more)
     static const int cuts[][2] = {{12, 1}, {6, 2}, {4, 3}, {3, 4}, {1, 12}};
     const char *config = text_of("%s%s%s", TINY_CONFIG, "train: {epochs: 2}\n", more);
     for (size_t i = 0; i < sizeof cuts / sizeof cuts[0]; i++) {
-        const char *const sets[] = {text_of("train.batch_size=%d", cuts[i][0]), text_of("train.accumulate=%d", cuts[i][1]),
-                                    NULL};
+        const char *const sets[] = {text_of("train.batch_size=%d", cuts[i][0]),
+                                    text_of("train.accumulate=%d", cuts[i][1]), NULL};
         const char *folder = work_path(text_of("cut-%d", cuts[i][0]));
         tiny_train(folder, false, config, sets);
         cr_assert_not_null(strstr(timeless_metrics(folder), "{\"event\":\"done\",\"steps\":12}"));
@@ -142,14 +143,16 @@ Test(determinism, accumulated_batches_weigh_classes_as_one_large_batch)
 Test(determinism, every_row_is_used_and_the_steps_are_known_before)
 {
     /* rows, batch_size, accumulate, epochs -> steps */
-    static const int cases[][5] = {{20, 4, 2, 4, 12}, {18, 4, 2, 4, 12}, {3, 4, 2, 4, 4}, {21, 7, 1, 2, 6}, {22, 7, 1, 2, 8}};
+    static const int cases[][5] = {
+        {20, 4, 2, 4, 12}, {18, 4, 2, 4, 12}, {3, 4, 2, 4, 4}, {21, 7, 1, 2, 6}, {22, 7, 1, 2, 8}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         const int *c = cases[i];
         write_tiny_data(work_path("data.tsv"), c[0]);
-        write_text_file(work_path("tiny.cfg"),
-                        text_of("model: {d_model: 4, heads: 1, layers: 1, d_ff: 4}\ndata: {train: %s, valid_fraction: 0}\n"
-                                "train: {batch_size: %d, accumulate: %d, epochs: %d}\n",
-                                work_path("data.tsv"), c[1], c[2], c[3]));
+        write_text_file(
+            work_path("tiny.cfg"),
+            text_of("model: {d_model: 4, heads: 1, layers: 1, d_ff: 4}\ndata: {train: %s, valid_fraction: 0}\n"
+                    "train: {batch_size: %d, accumulate: %d, epochs: %d}\n",
+                    work_path("data.tsv"), c[1], c[2], c[3]));
         const char *folder = work_path(text_of("run-%d", (int)i));
         struct program_result result = RUN("train", "--config", work_path("tiny.cfg"), "--out", folder);
         expect_done(result);
@@ -167,8 +170,8 @@ Test(determinism, evaluation_does_not_depend_on_the_batch_size)
     cr_assert_not_null(checkpoint, "%s", error.message);
     struct tap_model *model = tap_checkpoint_model(checkpoint, &error);
     struct tap_data_options options = tap_config_data_options(&checkpoint->config);
-    struct tap_data *data = tap_data_open(&options, checkpoint->tokenizer, checkpoint->label_names, checkpoint->labels.n,
-                                          &error);
+    struct tap_data *data =
+        tap_data_open(&options, checkpoint->tokenizer, checkpoint->label_names, checkpoint->labels.n, &error);
     struct tap_tape *tape = tap_tape_new(&error);
     cr_assert(model != NULL && data != NULL && tape != NULL, "%s", error.message);
     double loss = 0;

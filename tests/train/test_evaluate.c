@@ -13,22 +13,25 @@
 static void make_model(void)
 {
     write_tiny_data(work_path("data.tsv"), 60);
-    write_text_file(work_path("test.cfg"), text_of("model: {d_model: 8, heads: 2, layers: 1, d_ff: 16}\ndata: {train: %s}\n"
-                                                   "train: {epochs: 4, batch_size: 8}\noptim: {lr: 1e-2}\n",
-                                                   work_path("data.tsv")));
+    write_text_file(work_path("test.cfg"),
+                    text_of("model: {d_model: 8, heads: 2, layers: 1, d_ff: 16}\ndata: {train: %s}\n"
+                            "train: {epochs: 4, batch_size: 8}\noptim: {lr: 1e-2}\n",
+                            work_path("data.tsv")));
     expect_done(RUN("train", "--config", work_path("test.cfg"), "--out", work_path("run")));
 }
 
 TestSuite(evaluate, .init = make_model, .fini = work_remove);
 
-/* The labels that ./predict gives to the texts of data.tsv, and those that stand there: numbers of "bad", "good", "so so". */
+/* The labels that ./predict gives to the texts of data.tsv, and those that stand there: numbers of "bad", "good", "so
+ * so". */
 static void count_by_hand(uint64_t confusion[3][3], double *out_loss)
 {
     static const char *const names[] = {"bad", "good", "so so"};
     const char *data = read_file(work_path("data.tsv"), NULL);
     const char *texts = "";
     for (const char *line = data; *line != '\0'; line = strchr(line, '\n') + 1)
-        texts = text_of("%s%.*s", texts, (int)(strchr(line, '\n') + 1 - strchr(line, '\t') - 1), strchr(line, '\t') + 1);
+        texts =
+            text_of("%s%.*s", texts, (int)(strchr(line, '\n') + 1 - strchr(line, '\t') - 1), strchr(line, '\t') + 1);
     const struct program_options options = {.input = texts};
     struct program_result result = RUN_WITH(&options, "predict", "--model", MODEL, "--format", "jsonl");
     expect_done(result);
@@ -65,7 +68,8 @@ Test(evaluate, json_has_its_form_and_counts_the_predictions)
     double loss = 0;
     struct tap_error error = {0};
     struct scores scores;
-    struct program_result result = RUN("evaluate", "--model", MODEL, "--data", work_path("data.tsv"), "--format", "json");
+    struct program_result result =
+        RUN("evaluate", "--model", MODEL, "--data", work_path("data.tsv"), "--format", "json");
     expect_done(result);
     cr_assert_eq(count_lines(result.out), 1);
     count_by_hand(confusion, &loss);
@@ -129,7 +133,8 @@ Test(evaluate, the_validation_part_is_the_one_of_training)
     double loss = 0;
     double logged = 1;
     const char *at = NULL;
-    for (const char *next = strstr(timeless_metrics(work_path("run")), "\"valid\""); next != NULL; next = strstr(next + 1, "\"valid\""))
+    for (const char *next = strstr(timeless_metrics(work_path("run")), "\"valid\""); next != NULL;
+         next = strstr(next + 1, "\"valid\""))
         at = next;
     cr_assert(at != NULL && sscanf(strstr(at, "\"loss\":"), "\"loss\":%lf", &logged) == 1);
     cr_assert_eq(sscanf(strstr(result.out, "\"loss\":"), "\"loss\":%lf", &loss), 1);

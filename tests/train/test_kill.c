@@ -16,10 +16,10 @@
 
 TestSuite(kill, .fini = work_remove);
 
-/* A save at each step; the run is long, and left by force. */
+/* A save at each step, which takes a while; the run is long, and left by force. */
 #define SAVING_TEXT                                                                                                    \
     "train: {steps: 100000, batch_size: 16, log_every: 5, evaluate_every: 7, metric: loss}\n"                          \
-    "checkpoint: {every: 1, keep: 2}\n"
+    "checkpoint: {every: 1, keep: 2, compression: 9}\n"
 
 static int64_t newest_step(const char *folder)
 {
@@ -107,7 +107,8 @@ Test(kill, nothing_saved_is_lost_in_forty_kills)
     cr_assert_eq(strcmp(timeless_metrics(work_path("whole")), timeless_metrics(folder)), 0);
 }
 
-/* --- every call of a save ------------------------------------------------------------------------------------------ */
+/* --- every call of a save ------------------------------------------------------------------------------------------
+ */
 
 #define CALLS_CONFIG                                                                                                   \
     "model: {d_model: 4, heads: 1, layers: 1, d_ff: 4}\ndata: {task: order}\ntask: {rows: 40, language: english}\n"    \
@@ -191,7 +192,8 @@ Test(kill, one_failed_call_of_a_save_is_told_and_loses_nothing)
     fail_at_each_call(EIO, false);
 }
 
-/* --- signals ------------------------------------------------------------------------------------------------------- */
+/* --- signals -------------------------------------------------------------------------------------------------------
+ */
 
 static void stop_by_signal(int number)
 {
@@ -199,7 +201,8 @@ static void stop_by_signal(int number)
     static char text[N_TEXT];
     int output = -1;
     const char *folder = work_path(text_of("run-%d", number));
-    const char *const arguments[] = {"--config", work_path("tiny.cfg"), "--out", folder, "--set", "checkpoint.every=0", NULL};
+    const char *const arguments[] = {"--config", work_path("tiny.cfg"), "--out", folder,
+                                     "--set",    "checkpoint.every=0",  NULL};
     pid_t pid = start_program(NULL, "train", arguments, NULL, &output);
     text[0] = '\0';
     read_until(output, "step 5/", text, N_TEXT);
@@ -214,7 +217,8 @@ static void stop_by_signal(int number)
     const char *last = text_of("train.stop_after=%ld", saved + 4);
     const char *whole = text_of("%s-whole", folder);
     expect_done(RUN("train", "--resume", folder, "--set", last));
-    expect_done(RUN("train", "--config", work_path("tiny.cfg"), "--out", whole, "--set", last, "--set", "checkpoint.every=0"));
+    expect_done(
+        RUN("train", "--config", work_path("tiny.cfg"), "--out", whole, "--set", last, "--set", "checkpoint.every=0"));
     expect_same_runs(whole, folder, "a signal");
 }
 

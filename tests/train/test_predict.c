@@ -20,9 +20,10 @@
 static void make_model(void)
 {
     write_tiny_data(work_path("data.tsv"), 40);
-    write_text_file(work_path("test.cfg"), text_of("model: {d_model: 8, heads: 2, layers: 2, d_ff: 16}\ndata: {train: %s, "
-                                                   "max_length: 12}\ntrain: {epochs: 3, batch_size: 8}\noptim: {lr: 1e-2}\n",
-                                                   work_path("data.tsv")));
+    write_text_file(work_path("test.cfg"),
+                    text_of("model: {d_model: 8, heads: 2, layers: 2, d_ff: 16}\ndata: {train: %s, "
+                            "max_length: 12}\ntrain: {epochs: 3, batch_size: 8}\noptim: {lr: 1e-2}\n",
+                            work_path("data.tsv")));
     expect_done(RUN("train", "--config", work_path("test.cfg"), "--out", work_path("run")));
 }
 
@@ -46,7 +47,8 @@ static const char *line_of(const char *text, int i)
 
 Test(predict, a_line_gives_a_line)
 {
-    static const char *const inputs[] = {"", "plum\n", "plum", "plum\nfig", "plum\n\nfig\n", "\n", "\n\n", "plum\r\nfig\r\n", "\r\n"};
+    static const char *const inputs[] = {"",     "plum\n",          "plum", "plum\nfig", "plum\n\nfig\n", "\n",
+                                         "\n\n", "plum\r\nfig\r\n", "\r\n"};
     static const size_t n_lines[] = {0, 1, 1, 2, 3, 1, 2, 2, 1};
     static const char *const formats[] = {"label", "tsv", "jsonl"};
     for (size_t f = 0; f < 3; f++)
@@ -56,7 +58,8 @@ Test(predict, a_line_gives_a_line)
 
 Test(predict, the_three_formats_say_the_same)
 {
-    const char *input = "plum fig\n\tpear\t\"x\"\\ \n\xE7\x8C\xAB unseen\nfig fig fig fig fig fig fig fig fig fig fig fig fig fig\n";
+    const char *input =
+        "plum fig\n\tpear\t\"x\"\\ \n\xE7\x8C\xAB unseen\nfig fig fig fig fig fig fig fig fig fig fig fig fig fig\n";
     const char *labels = predict(input, "label").out;
     const char *tsv = predict(input, "tsv").out;
     const char *jsonl = predict(input, "jsonl").out;
@@ -72,7 +75,8 @@ Test(predict, the_three_formats_say_the_same)
         struct tap_json_place logits = tap_json_get_array(&place, "logits");
         struct tap_json_place probabilities = tap_json_get_object(&place, "probabilities");
         struct tap_json_place tokens = tap_json_get_array(&place, "tokens");
-        cr_assert(tap_json_length(&logits) == 3 && tap_json_length(&probabilities) == 3 && tap_json_length(&tokens) <= 12);
+        cr_assert(tap_json_length(&logits) == 3 && tap_json_length(&probabilities) == 3 &&
+                  tap_json_length(&tokens) <= 12);
         double sum = 0;
         double largest = 0;
         for (size_t c = 0; c < 3; c++)
@@ -100,7 +104,8 @@ Test(predict, the_three_formats_say_the_same)
 
 Test(predict, a_line_has_the_same_bits_among_others)
 {
-    static const char *const lines[] = {"plum fig pear", "", "nut", "leek bean rye apple plum fig pear apple nut", "unseen words"};
+    static const char *const lines[] = {"plum fig pear", "", "nut", "leek bean rye apple plum fig pear apple nut",
+                                        "unseen words"};
     const char *all = "";
     for (int i = 0; i < 150; i++) /* more than a batch */
         all = text_of("%s%s\n", all, lines[i * 7 % 5]);
@@ -112,8 +117,8 @@ Test(predict, a_line_has_the_same_bits_among_others)
         cr_assert_str_eq(line_of(together, i), alone[i * 7 % 5]);
     const struct program_options options = {.input = all, .environment = "OMP_WAIT_POLICY=passive"};
     for (int n = 1; n <= 3; n++) {
-        struct program_result result = RUN_WITH(&options, "predict", "--model", MODEL, "--format", "jsonl", "--threads",
-                                                text_of("%d", n));
+        struct program_result result =
+            RUN_WITH(&options, "predict", "--model", MODEL, "--format", "jsonl", "--threads", text_of("%d", n));
         expect_done(result);
         cr_assert_str_eq(result.out, together, "%d threads", n);
     }
@@ -158,9 +163,11 @@ Test(predict, the_training_rows_get_the_labels_that_evaluation_counts)
     int n_right = 0;
     for (int i = 0; i < 40; i++) {
         const char *label = line_of(labels, i);
-        n_right += strncmp(line_of(data, i), label, strlen(label) - 1) == 0 && line_of(data, i)[strlen(label) - 1] == '\t';
+        n_right +=
+            strncmp(line_of(data, i), label, strlen(label) - 1) == 0 && line_of(data, i)[strlen(label) - 1] == '\t';
     }
-    struct program_result result = RUN("evaluate", "--model", MODEL, "--data", work_path("data.tsv"), "--format", "json");
+    struct program_result result =
+        RUN("evaluate", "--model", MODEL, "--data", work_path("data.tsv"), "--format", "json");
     expect_done(result);
     double accuracy = 0;
     cr_assert_eq(sscanf(strstr(result.out, "\"accuracy\":"), "\"accuracy\":%lf", &accuracy), 1);
@@ -170,9 +177,12 @@ Test(predict, the_training_rows_get_the_labels_that_evaluation_counts)
 Test(predict, vectors_are_the_encoders_output)
 {
     const struct program_options options = {.input = "plum fig\nnut\n"};
-    struct program_result one = RUN_WITH(&options, "predict", "--model", MODEL, "--format", "jsonl", "--vectors", "sequence");
-    struct program_result many = RUN_WITH(&options, "predict", "--model", MODEL, "--format", "jsonl", "--vectors", "token");
-    struct program_result none = RUN_WITH(&options, "predict", "--model", MODEL, "--format", "jsonl", "--vectors", "none");
+    struct program_result one =
+        RUN_WITH(&options, "predict", "--model", MODEL, "--format", "jsonl", "--vectors", "sequence");
+    struct program_result many =
+        RUN_WITH(&options, "predict", "--model", MODEL, "--format", "jsonl", "--vectors", "token");
+    struct program_result none =
+        RUN_WITH(&options, "predict", "--model", MODEL, "--format", "jsonl", "--vectors", "none");
     expect_done(one);
     expect_done(many);
     expect_done(none);
@@ -259,10 +269,11 @@ Test(predict, closed_output_ends_it_at_once)
     }
     const struct program_options closed = {.stdout_closed = true, .input = "plum\n"};
     EXPECT_ERROR(RUN_WITH(&closed, "predict", "--model", MODEL), 1, "standard output");
-    EXPECT_ERROR(RUN_WITH(&closed, "evaluate", "--model", MODEL, "--data", work_path("data.tsv")), 1, "standard output");
-    EXPECT_ERROR(RUN_WITH(&full, "evaluate", "--model", MODEL, "--data", work_path("data.tsv")), 1, "standard output");
-    EXPECT_ERROR(RUN_WITH(&broken, "evaluate", "--model", MODEL, "--format", "json", "--data", work_path("data.tsv")), 1,
+    EXPECT_ERROR(RUN_WITH(&closed, "evaluate", "--model", MODEL, "--data", work_path("data.tsv")), 1,
                  "standard output");
+    EXPECT_ERROR(RUN_WITH(&full, "evaluate", "--model", MODEL, "--data", work_path("data.tsv")), 1, "standard output");
+    EXPECT_ERROR(RUN_WITH(&broken, "evaluate", "--model", MODEL, "--format", "json", "--data", work_path("data.tsv")),
+                 1, "standard output");
 }
 
 Test(predict, long_lines_are_answered)

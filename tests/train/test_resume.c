@@ -45,29 +45,29 @@ Test(resume, adam_stopped_after_any_step_ends_with_the_same_bits)
 
 Test(resume, batches_by_tokens_go_on_where_they_stood)
 {
-    const char *config = text_of("%s%s%s", TINY_CONFIG,
-                                 "train: {steps: 40, batch_tokens: 120, accumulate: 2, log_every: 3, patience: 30}\n",
-                                 ADAM_TEXT);
+    const char *config =
+        text_of("%s%s%s", TINY_CONFIG,
+                "train: {steps: 40, batch_tokens: 120, accumulate: 2, log_every: 3, patience: 30}\n", ADAM_TEXT);
     stop_at_steps(config, 1, 3);
 }
 
 Test(resume, adamw_with_balanced_classes_of_a_file_goes_on_exactly)
 {
     write_tiny_data(work_path("data.tsv"), 80);
-    const char *config =
-        text_of("model: {d_model: 8, heads: 2, layers: 2, d_ff: 16, dropout: 0.1, norm_position: pre}\n"
-                "data: {train: %s, test_fraction: 0.1}\n"
-                "optim: {name: adamw, weight_decay: 0.1, decay: all, clip_norm: 1.0, warmup: 0.2}\n"
-                "train: {steps: 40, batch_size: 10, accumulate: 3, log_every: 7, class_weights: balanced, patience: 30, "
-                "metric: mcc}\n",
-                work_path("data.tsv"));
+    const char *config = text_of(
+        "model: {d_model: 8, heads: 2, layers: 2, d_ff: 16, dropout: 0.1, norm_position: pre}\n"
+        "data: {train: %s, test_fraction: 0.1}\n"
+        "optim: {name: adamw, weight_decay: 0.1, decay: all, clip_norm: 1.0, warmup: 0.2}\n"
+        "train: {steps: 40, batch_size: 10, accumulate: 3, log_every: 7, class_weights: balanced, patience: 30, "
+        "metric: mcc}\n",
+        work_path("data.tsv"));
     stop_at_steps(config, 2, 3);
 }
 
 Test(resume, sgd_goes_on_exactly)
 {
-    stop_at_steps(TINY_CONFIG RUN_TEXT "optim: {name: sgd, lr: 0.1, weight_decay: 0.01, clip_norm: 1.0, warmup: 5}\n", 3,
-                  4);
+    stop_at_steps(TINY_CONFIG RUN_TEXT "optim: {name: sgd, lr: 0.1, weight_decay: 0.01, clip_norm: 1.0, warmup: 5}\n",
+                  3, 4);
 }
 
 Test(resume, a_run_stopped_after_every_step_ends_with_the_same_bits)
@@ -116,7 +116,8 @@ Test(resume, a_file_goes_on_in_a_new_folder_with_the_same_bits)
     cr_assert(exists(work_path("part/last.npz")));
 }
 
-/* --- the same through the program ---------------------------------------------------------------------------------- */
+/* --- the same through the program ----------------------------------------------------------------------------------
+ */
 
 static void write_config(const char *text)
 {
@@ -162,14 +163,22 @@ Test(resume, what_may_change_changes_and_the_rest_is_refused_by_name)
     write_config(TINY_CONFIG "train: {epochs: 2, stop_after: 1}\n");
     expect_done(RUN("train", "--config", work_path("tiny.cfg"), "--out", work_path("a")));
     const char *const fixed[][2] = {
-        {"model.d_model=16", "model.d_model"},     {"model.heads=4", "model.heads"},
-        {"model.layers=2", "model.layers"},        {"model.dropout=0.2", "model.dropout"},
-        {"data.seed=2", "data.seed"},              {"data.max_length=16", "data.max_length"},
-        {"task.rows=90", "task.rows"},             {"train.seed=2", "train.seed"},
-        {"train.batch_size=8", "train.batch_size"}, {"train.accumulate=2", "train.accumulate"},
-        {"train.metric=loss", "train.metric"},     {"optim.name=sgd", "optim.name"},
-        {"optim.lr=1", "optim.lr"},                {"optim.warmup=3", "optim.warmup"},
-        {"optim.clip_norm=1", "optim.clip_norm"},  {"data.lowercase=false", "data.lowercase"},
+        {"model.d_model=16", "model.d_model"},
+        {"model.heads=4", "model.heads"},
+        {"model.layers=2", "model.layers"},
+        {"model.dropout=0.2", "model.dropout"},
+        {"data.seed=2", "data.seed"},
+        {"data.max_length=16", "data.max_length"},
+        {"task.rows=90", "task.rows"},
+        {"train.seed=2", "train.seed"},
+        {"train.batch_size=8", "train.batch_size"},
+        {"train.accumulate=2", "train.accumulate"},
+        {"train.metric=loss", "train.metric"},
+        {"optim.name=sgd", "optim.name"},
+        {"optim.lr=1", "optim.lr"},
+        {"optim.warmup=3", "optim.warmup"},
+        {"optim.clip_norm=1", "optim.clip_norm"},
+        {"data.lowercase=false", "data.lowercase"},
     };
     const char *before = list_folder(work_path("a"));
     const char *metrics = timeless_metrics(work_path("a"));
@@ -216,13 +225,15 @@ Test(resume, the_best_model_comes_along_or_a_warning)
     write_config("model: {d_model: 8, heads: 2, layers: 1, d_ff: 16}\ndata: {task: order, test_fraction: 0.2}\n"
                  "task: {rows: 80}\ntrain: {steps: 9, evaluate_every: 2, batch_size: 16, stop_after: 5}\n");
     expect_done(RUN("train", "--config", work_path("tiny.cfg"), "--out", work_path("a")));
-    expect_done(RUN("train", "--resume", work_path("a/last.npz"), "--out", work_path("b"), "--set", "train.stop_after=-1"));
+    expect_done(
+        RUN("train", "--resume", work_path("a/last.npz"), "--out", work_path("b"), "--set", "train.stop_after=-1"));
     cr_assert(exists(work_path("b/best.npz")));
     /* a folder with the checkpoint alone */
     expect_done(RUN("train", "--config", work_path("tiny.cfg"), "--out", work_path("c")));
     remove(work_path("c/best.npz"));
-    struct program_result result = RUN("train", "--resume", work_path("c/last.npz"), "--out", work_path("d"), "--set",
-                                       "train.stop_after=-1", "--set", "train.evaluate_every=0", "--set", "train.steps=6");
+    struct program_result result =
+        RUN("train", "--resume", work_path("c/last.npz"), "--out", work_path("d"), "--set", "train.stop_after=-1",
+            "--set", "train.evaluate_every=0", "--set", "train.steps=6");
     cr_assert_eq(result.status, 0, "%s", result.err);
     cr_assert_not_null(strstr(result.err, "warning: "));
     cr_assert_not_null(strstr(result.err, "best"));

@@ -24,8 +24,9 @@ Test(run_folder, it_holds_what_the_contract_says)
 {
     struct program_result result = train("run", "train: {epochs: 3, batch_size: 16}\n");
     expect_done(result);
-    cr_assert_str_eq(list_folder(work_path("run")), "best.npz config.cfg data.json last.npz metrics.jsonl step-00000004.npz "
-                                                    "step-00000008.npz step-00000012.npz ");
+    cr_assert_str_eq(list_folder(work_path("run")),
+                     "best.npz config.cfg data.json last.npz metrics.jsonl step-00000004.npz "
+                     "step-00000008.npz step-00000012.npz ");
     cr_assert(same_files(work_path("run/last.npz"), work_path("run/step-00000012.npz")));
     static const char *const saved[] = {"saved step 4\n", "saved step 8\n", "saved step 12\n"};
     for (size_t i = 0; i < 3; i++)
@@ -69,9 +70,10 @@ Test(run_folder, runs_are_numbered_when_no_folder_is_named)
 Test(run_folder, config_cfg_makes_the_same_run_again)
 {
     write_tiny_data(work_path("data.tsv"), 30);
-    write_text_file(work_path("tiny.cfg"), "model: {d_model: 8, heads: 2, layers: 1, d_ff: 16, dropout: 0.2, ffn_dropout: 0.05}\n"
-                                           "data: {train: data.tsv, test_fraction: 0.1}\n"
-                                           "train: {epochs: 2, class_weights: [1, 2.5, 0.1], seed: 7}\noptim: {lr: 3e-4}\n");
+    write_text_file(work_path("tiny.cfg"),
+                    "model: {d_model: 8, heads: 2, layers: 1, d_ff: 16, dropout: 0.2, ffn_dropout: 0.05}\n"
+                    "data: {train: data.tsv, test_fraction: 0.1}\n"
+                    "train: {epochs: 2, class_weights: [1, 2.5, 0.1], seed: 7}\noptim: {lr: 3e-4}\n");
     const struct program_options here = {.folder = work_path("")};
     expect_done(RUN_WITH(&here, "train", "--config", "tiny.cfg", "--out", "a", "--set", "optim.name=adamw"));
     expect_done(RUN("train", "--config", work_path("a/config.cfg"), "--out", work_path("b")));
@@ -111,7 +113,8 @@ static const char *keys_of(const struct tap_json_place *object)
 
 Test(run_folder, metrics_have_their_form)
 {
-    expect_done(train("run", "train: {epochs: 3, batch_size: 16, log_every: 2}\noptim: {warmup: 4, schedule: linear}\n"));
+    expect_done(
+        train("run", "train: {epochs: 3, batch_size: 16, log_every: 2}\noptim: {warmup: 4, schedule: linear}\n"));
     char *text = read_file(work_path("run/metrics.jsonl"), NULL);
     int64_t step = 0;
     int n_train = 0;
@@ -192,7 +195,8 @@ Test(run_folder, the_newest_step_files_stay_in_numeric_order)
         cr_assert_eq(count_of(list, "step-0000"), 3 + 3, "%s", list);
         for (int step = ends[i][1] - 2; step <= ends[i][1]; step++)
             cr_assert_not_null(strstr(list, text_of("step-%08d.npz ", step)), "%s", list);
-        struct program_result result = RUN("train", "--resume", folder, "--set", text_of("train.steps=%d", ends[i][1] + 1));
+        struct program_result result =
+            RUN("train", "--resume", folder, "--set", text_of("train.steps=%d", ends[i][1] + 1));
         expect_done(result);
         cr_assert_not_null(strstr(result.out, text_of("from step %d", ends[i][1])));
     }
@@ -200,8 +204,9 @@ Test(run_folder, the_newest_step_files_stay_in_numeric_order)
 
 Test(run_folder, the_best_model_outlives_its_step_file)
 {
-    expect_done(train("run", "train: {steps: 9, batch_size: 16, evaluate_every: 1, metric: loss}\noptim: {name: sgd, lr: 1}\n"
-                             "checkpoint: {keep: 1}\n"));
+    expect_done(train("run",
+                      "train: {steps: 9, batch_size: 16, evaluate_every: 1, metric: loss}\noptim: {name: sgd, lr: 1}\n"
+                      "checkpoint: {keep: 1}\n"));
     const char *list = list_folder(work_path("run"));
     cr_assert_eq(count_of(list, "step-"), 1, "%s", list);
     struct tap_error error = {0};
@@ -217,7 +222,8 @@ Test(run_folder, the_best_model_outlives_its_step_file)
 Test(run_folder, cut_and_foreign_lines_of_a_log_go_when_a_run_goes_on)
 {
     expect_done(train("whole", "train: {steps: 6, batch_size: 16, log_every: 1}\n"));
-    write_text_file(work_path("tiny.cfg"), TINY_CONFIG "train: {steps: 6, batch_size: 16, log_every: 1, stop_after: 3}\n");
+    write_text_file(work_path("tiny.cfg"),
+                    TINY_CONFIG "train: {steps: 6, batch_size: 16, log_every: 1, stop_after: 3}\n");
     expect_done(RUN("train", "--config", work_path("tiny.cfg"), "--out", work_path("run")));
     FILE *file = fopen(work_path("run/metrics.jsonl"), "a");
     fputs("{\"event\":\"train\",\"step\":4,\"epoch\":1}\n{\"event\":\"done\",\"steps\":3}\n"

@@ -8,7 +8,8 @@
 
 /* Double sums of a few terms. */
 #define TOLERANCE 1e-12
-#define EXPECT(value, expected) cr_assert(fabs((value) - (expected)) <= TOLERANCE, "%.17g, not %.17g", (value), (double)(expected))
+#define EXPECT(value, expected)                                                                                        \
+    cr_assert(fabs((value) - (expected)) <= TOLERANCE, "%.17g, not %.17g", (value), (double)(expected))
 
 static struct scores scores;
 
@@ -140,7 +141,8 @@ Test(scores, many_rows_keep_their_correlation)
         scores.confusion[i] = table[i];
     scores.n_rows = 4000003000;
     /* the two-class formula in long double */
-    long double expected = (1e9L * 3e9L - 1e3L * 2e3L) / sqrtl(1000001000.0L * 1000002000.0L * 3000001000.0L * 3000002000.0L);
+    long double expected =
+        (1e9L * 3e9L - 1e3L * 2e3L) / sqrtl(1000001000.0L * 1000002000.0L * 3000001000.0L * 3000002000.0L);
     cr_assert(fabs(scores_mcc(&scores) - (double)expected) < 1e-9);
 }
 

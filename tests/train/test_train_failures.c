@@ -1,5 +1,5 @@
-/* test_train_failures.c: a run that cannot go on: full disk, folder that cannot be used, numbers out of hand, output that
- * nobody takes. */
+/* test_train_failures.c: a run that cannot go on: full disk, folder that cannot be used, numbers out of hand, output
+ * that nobody takes. */
 #include <criterion/criterion.h>
 #include <fcntl.h>
 #include <sched.h>
@@ -73,7 +73,8 @@ Test(train_failures, a_disk_that_fills_up_later_keeps_what_was_saved)
     expect_whole(folder, 5);
     remove(work_path("disk/filler"));
     expect_done(RUN("train", "--resume", folder));
-    expect_done(RUN("train", "--config", work_path("tiny.cfg"), "--out", work_path("whole"), "--set", "train.stop_after=5"));
+    expect_done(
+        RUN("train", "--config", work_path("tiny.cfg"), "--out", work_path("whole"), "--set", "train.stop_after=5"));
     expect_done(RUN("train", "--resume", work_path("whole")));
     expect_same_runs(work_path("whole"), folder, "a disk that was full for a while");
     umount(work_path("disk"));
@@ -87,7 +88,8 @@ Test(train_failures, a_file_limit_is_told_like_a_full_disk)
     const struct program_options limited = {.file_limit = 6000};
     EXPECT_ERROR(RUN_WITH(&limited, "train", "--resume", folder), 1, "File too large", "step-00000004.npz");
     expect_whole(folder, 3);
-    EXPECT_ERROR(RUN_WITH(&limited, "train", "--config", work_path("tiny.cfg"), "--out", work_path("new")), 1, "File too large");
+    EXPECT_ERROR(RUN_WITH(&limited, "train", "--config", work_path("tiny.cfg"), "--out", work_path("new")), 1,
+                 "File too large");
     cr_assert_str_eq(list_folder(work_path("new")), "config.cfg data.json metrics.jsonl ");
 }
 
@@ -120,9 +122,10 @@ Test(train_failures, a_folder_of_another_user_is_refused)
                  "Permission denied");
     cr_assert_not(exists(work_path("run")));
     mkdir(work_path("locked"), 0755);
-    EXPECT_ERROR(RUN_WITH(&nobody, "train", "--config", work_path("tiny.cfg"), "--out", work_path("locked")), 2, "locked",
-                 "Permission denied");
-    expect_done(RUN("train", "--config", work_path("tiny.cfg"), "--out", work_path("mine"), "--set", "train.stop_after=2"));
+    EXPECT_ERROR(RUN_WITH(&nobody, "train", "--config", work_path("tiny.cfg"), "--out", work_path("locked")), 2,
+                 "locked", "Permission denied");
+    expect_done(
+        RUN("train", "--config", work_path("tiny.cfg"), "--out", work_path("mine"), "--set", "train.stop_after=2"));
     EXPECT_ERROR(RUN_WITH(&nobody, "train", "--resume", work_path("mine")), 2, "mine");
     chmod(work_path("mine/last.npz"), 0600);
     EXPECT_ERROR(RUN_WITH(&nobody, "predict", "--model", work_path("mine/last.npz")), 2, "Permission denied");
@@ -135,7 +138,8 @@ Test(train_failures, a_read_only_file_system_is_refused)
     if (!mount_disk("size=4m"))
         cr_skip_test("no file system can be mounted");
     write_text_file(work_path("tiny.cfg"), SAVING_CONFIG);
-    expect_done(RUN("train", "--config", work_path("tiny.cfg"), "--out", work_path("disk/run"), "--set", "train.stop_after=2"));
+    expect_done(
+        RUN("train", "--config", work_path("tiny.cfg"), "--out", work_path("disk/run"), "--set", "train.stop_after=2"));
     cr_assert_eq(mount(NULL, work_path("disk"), NULL, MS_REMOUNT | MS_RDONLY, NULL), 0);
     EXPECT_ERROR(RUN("train", "--config", work_path("tiny.cfg"), "--out", work_path("disk/new")), 2, "Read-only");
     EXPECT_ERROR(RUN("train", "--resume", work_path("disk/run")), 2, "Read-only");
@@ -144,7 +148,8 @@ Test(train_failures, a_read_only_file_system_is_refused)
 
 Test(train_failures, two_runs_in_one_folder_are_refused)
 {
-    write_text_file(work_path("tiny.cfg"), TINY_CONFIG "train: {steps: 1000000, log_every: 1000}\ncheckpoint: {every: 1}\n");
+    write_text_file(work_path("tiny.cfg"),
+                    TINY_CONFIG "train: {steps: 1000000, log_every: 1000}\ncheckpoint: {every: 1}\n");
     const char *const fresh[] = {"--config", work_path("tiny.cfg"), "--out", work_path("run"), NULL};
     const char *const again[] = {"--resume", work_path("run"), NULL};
     for (int i = 0; i < 5; i++) {
@@ -172,16 +177,18 @@ Test(train_failures, two_runs_in_one_folder_are_refused)
 
 Test(train_failures, numbers_out_of_hand_end_the_run)
 {
-    write_text_file(work_path("tiny.cfg"), TINY_CONFIG "train: {steps: 50, batch_size: 16, log_every: 3}\ncheckpoint: {every: 1}\n");
-    struct program_result result = RUN("train", "--config", work_path("tiny.cfg"), "--out", work_path("run"), "--set",
-                                       "optim.lr=1e30");
+    write_text_file(work_path("tiny.cfg"),
+                    TINY_CONFIG "train: {steps: 50, batch_size: 16, log_every: 3}\ncheckpoint: {every: 1}\n");
+    struct program_result result =
+        RUN("train", "--config", work_path("tiny.cfg"), "--out", work_path("run"), "--set", "optim.lr=1e30");
     EXPECT_ERROR(result, 1, "step 2", "learning rate 1e+30", "first bad tensor: ", "encoder.layers.0");
     cr_assert_null(strstr(result.err, "-nan"));
     cr_assert_not_null(strstr(result.out, "loss nan"));
     cr_assert_null(strstr(result.out, "saved step 2"));
     const char *metrics = timeless_metrics(work_path("run"));
-    cr_assert_not_null(strstr(metrics, "{\"event\":\"train\",\"step\":2,\"epoch\":1,\"loss\":\"nan\",\"learning_rate\":1e30,"
-                                       "\"gradient_norm\":\"nan\"}"),
+    cr_assert_not_null(strstr(metrics,
+                              "{\"event\":\"train\",\"step\":2,\"epoch\":1,\"loss\":\"nan\",\"learning_rate\":1e30,"
+                              "\"gradient_norm\":\"nan\"}"),
                        "%s", metrics);
     cr_assert_str_eq(list_folder(work_path("run")), "config.cfg data.json last.npz metrics.jsonl step-00000001.npz ");
     expect_whole(work_path("run"), 1); /* and a whole one holds finite numbers alone */
@@ -191,8 +198,8 @@ Test(train_failures, numbers_out_of_hand_end_the_run)
     EXPECT_ERROR(RUN("train", "--resume", work_path("run")), 1, "step 2");
     cr_assert_str_eq(metrics, timeless_metrics(work_path("run")));
     /* the norm overflows before the loss does */
-    result = RUN("train", "--config", work_path("tiny.cfg"), "--out", work_path("norm"), "--set", "optim.name=sgd", "--set",
-                 "optim.lr=1e37");
+    result = RUN("train", "--config", work_path("tiny.cfg"), "--out", work_path("norm"), "--set", "optim.name=sgd",
+                 "--set", "optim.lr=1e37");
     cr_assert_eq(result.status, 1);
     cr_assert_eq(count_lines(result.err), 1);
 }
@@ -216,7 +223,7 @@ Test(train_failures, output_that_nobody_takes_does_not_stop_the_run)
         cr_assert(same_files(work_path("whole/config.cfg"), text_of("%s/config.cfg", folder)));
     }
     /* who is to be quiet needs no output */
-    struct program_result quiet = RUN_WITH(&closed, "train", "--config", work_path("tiny.cfg"), "--out", work_path("quiet"),
-                                           "--quiet");
+    struct program_result quiet =
+        RUN_WITH(&closed, "train", "--config", work_path("tiny.cfg"), "--out", work_path("quiet"), "--quiet");
     cr_assert_eq(quiet.status, 0, "%s", quiet.err);
 }

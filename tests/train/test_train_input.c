@@ -21,14 +21,16 @@ static struct program_result train_text(const char *text)
 
 static struct program_result train_data(const char *data)
 {
-    return train_text(text_of("model: {d_model: 8, heads: 2, layers: 1, d_ff: 16}\ndata: {%s}\ntrain: {epochs: 1}\n", data));
+    return train_text(
+        text_of("model: {d_model: 8, heads: 2, layers: 1, d_ff: 16}\ndata: {%s}\ntrain: {epochs: 1}\n", data));
 }
 
 Test(train_input, every_error_of_a_config_is_told)
 {
-    struct program_result result = train_text("model:\n  d_modell: 8\n  heads: 3\n  d_model: 64\noptimm:\n  lr: 1\ntrain:\n"
-                                              "  epochs: 8.0\n  batch_size: 0\n  seed: -1\noptim:\n  lr: 1e-3x\n  beta1: 1\n"
-                                              "  lr: 2\n");
+    struct program_result result =
+        train_text("model:\n  d_modell: 8\n  heads: 3\n  d_model: 64\noptimm:\n  lr: 1\ntrain:\n"
+                   "  epochs: 8.0\n  batch_size: 0\n  seed: -1\noptim:\n  lr: 1e-3x\n  beta1: 1\n"
+                   "  lr: 2\n");
     cr_assert_eq(result.status, 2);
     cr_assert_str_empty(result.out);
     const char *const wanted[] = {":2: model.d_modell: unknown key; the nearest known one is model.d_model",
@@ -50,7 +52,8 @@ Test(train_input, numbers_are_read_to_the_letter)
 {
     static const char *const same[] = {"1e-3", "1E-3", "1.0e-3", ".001", "0.001", "+1e-3", "1e-03"};
     for (size_t i = 0; i < sizeof same / sizeof same[0]; i++) {
-        write_text_file(work_path("test.cfg"), text_of("%s%s}\n", TINY_CONFIG "train: {steps: 2}\noptim: {lr: ", same[i]));
+        write_text_file(work_path("test.cfg"),
+                        text_of("%s%s}\n", TINY_CONFIG "train: {steps: 2}\noptim: {lr: ", same[i]));
         const char *folder = work_path(text_of("run-%d", (int)i));
         expect_done(RUN("train", "--config", work_path("test.cfg"), "--out", folder));
         cr_assert(same_files(work_path("run-0/last.npz"), text_of("%s/last.npz", folder)), "%s", same[i]);
@@ -58,7 +61,8 @@ Test(train_input, numbers_are_read_to_the_letter)
     }
     static const char *const wrong[] = {"1e-3x", "1e", "1e-3 1e-4", "\"\"", "nan", "inf", "1e400", "-1"};
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
-        struct program_result result = train_text(text_of("%s%s}\n", TINY_CONFIG "train: {steps: 2}\noptim: {lr: ", wrong[i]));
+        struct program_result result =
+            train_text(text_of("%s%s}\n", TINY_CONFIG "train: {steps: 2}\noptim: {lr: ", wrong[i]));
         EXPECT_ERROR(result, 2, "test.cfg:5: optim.lr");
     }
     static const char *const no_integers[] = {"8.0", "1e2", "2147483648", "9999999999999999999", "x", "[1]"};
@@ -79,7 +83,8 @@ Test(train_input, a_config_that_cannot_be_read_is_one_line)
     EXPECT_ERROR(train_text(""), 2, "data.task");
     EXPECT_ERROR(train_text("data: {task: sorting}\n"), 2, "sorting", "order");
     EXPECT_ERROR(train_text(TINY_CONFIG "model: {causal: false}\n"), 2, "model: given twice");
-    EXPECT_ERROR(train_text("model: {norm: batch}\ndata: {task: order}\n"), 2, "test.cfg:1: model.norm", "not supported yet");
+    EXPECT_ERROR(train_text("model: {norm: batch}\ndata: {task: order}\n"), 2, "test.cfg:1: model.norm",
+                 "not supported yet");
     size_t n = (size_t)1 << 20;
     char *line = tap_mem_new(n, 1);
     memset(line, 'x', n - 1);
@@ -90,11 +95,13 @@ Test(train_input, a_config_that_cannot_be_read_is_one_line)
 
 Test(train_input, a_config_of_any_line_ends_is_read)
 {
-    static const char *const texts[] = {
-        "\xEF\xBB\xBFmodel: {d_model: 8, heads: 2, layers: 1, d_ff: 16}\ndata: {task: order}\ntask: {rows: 80}\ntrain: {steps: 1}",
-        "model: {d_model: 8, heads: 2, layers: 1, d_ff: 16}\r\ndata: {task: order}\r\ntask: {rows: 80}\r\ntrain: {steps: 1}\r\n",
-        "model:\n  d_model: '8'\n  heads: \"2\"\n  layers: 1\n  d_ff: 16 # a comment\ndata:\n  task: order\ntask: {rows: 80}\n"
-        "train: {steps: 1}\n"};
+    static const char *const texts[] = {"\xEF\xBB\xBFmodel: {d_model: 8, heads: 2, layers: 1, d_ff: 16}\ndata: {task: "
+                                        "order}\ntask: {rows: 80}\ntrain: {steps: 1}",
+                                        "model: {d_model: 8, heads: 2, layers: 1, d_ff: 16}\r\ndata: {task: "
+                                        "order}\r\ntask: {rows: 80}\r\ntrain: {steps: 1}\r\n",
+                                        "model:\n  d_model: '8'\n  heads: \"2\"\n  layers: 1\n  d_ff: 16 # a "
+                                        "comment\ndata:\n  task: order\ntask: {rows: 80}\n"
+                                        "train: {steps: 1}\n"};
     for (size_t i = 0; i < 3; i++) {
         write_text_file(work_path("test.cfg"), texts[i]);
         const char *folder = work_path(text_of("run-%d", (int)i));
@@ -141,9 +148,9 @@ Test(train_input, help_and_version_are_printed)
 Test(train_input, the_last_value_of_an_option_holds)
 {
     write_text_file(work_path("test.cfg"), TINY_CONFIG "train: {steps: 5}\n");
-    expect_done(RUN("train", "--config", work_path("none.cfg"), "--out", work_path("a"), "--set", "train.steps=4", "--threads",
-                    "3", "--set", "train.steps=1", "--out", work_path("b"), "--config", work_path("test.cfg"), "--threads",
-                    "1"));
+    expect_done(RUN("train", "--config", work_path("none.cfg"), "--out", work_path("a"), "--set", "train.steps=4",
+                    "--threads", "3", "--set", "train.steps=1", "--out", work_path("b"), "--config",
+                    work_path("test.cfg"), "--threads", "1"));
     cr_assert_not(exists(work_path("a")));
     cr_assert_not_null(strstr(timeless_metrics(work_path("b")), "{\"event\":\"done\",\"steps\":1}"));
     cr_assert_not_null(strstr(read_file(work_path("b/config.cfg"), NULL), "threads: 1"));
@@ -171,7 +178,8 @@ Test(train_input, bad_data_files_are_refused_by_name)
     EXPECT_ERROR(train_data(text_of("train: %s, valid: %s", path, work_path("valid.tsv"))), 2, "valid.tsv:2", "ugly");
     EXPECT_ERROR(train_data(text_of("train: %s, test: %s", path, work_path("none.tsv"))), 2, "none.tsv");
     EXPECT_ERROR(train_data(text_of("train: %s, task: order", path)), 2, "data.t");
-    EXPECT_ERROR(train_text(text_of("data: {train: %s}\ntrain: {class_weights: [1, 2]}\n", path)), 2, "class_weights", "3");
+    EXPECT_ERROR(train_text(text_of("data: {train: %s}\ntrain: {class_weights: [1, 2]}\n", path)), 2, "class_weights",
+                 "3");
 }
 
 Test(train_input, init_of_another_shape_or_kind_is_refused)
@@ -184,9 +192,10 @@ Test(train_input, init_of_another_shape_or_kind_is_refused)
                 "task: {rows: 80, language: english}\n%s",
                 init));
     EXPECT_ERROR(result, 2, "last.npz", "embedding.weight", "8)", "12)");
-    EXPECT_ERROR(train_text(text_of("model: {d_model: 8, heads: 2, layers: 2, d_ff: 16}\ndata: {task: order, valid_fraction: 0.2}\n"
-                                    "task: {rows: 80, language: english}\n%s",
-                                    init)),
+    EXPECT_ERROR(train_text(text_of(
+                     "model: {d_model: 8, heads: 2, layers: 2, d_ff: 16}\ndata: {task: order, valid_fraction: 0.2}\n"
+                     "task: {rows: 80, language: english}\n%s",
+                     init)),
                  2, "last.npz", "encoder.layers.1");
     EXPECT_ERROR(train_text(text_of("%strain: {init: %s}\n", TINY_CONFIG, work_path("tiny.cfg"))), 2, "tiny.cfg");
     EXPECT_ERROR(train_text(text_of("%strain: {init: %s}\n", TINY_CONFIG, work_path("none.npz"))), 2, "none.npz");
@@ -198,14 +207,16 @@ Test(train_input, init_of_another_shape_or_kind_is_refused)
     struct tap_model *model = tap_checkpoint_model(first, &error);
     struct tap_model *copy = tap_checkpoint_model(second, &error);
     cr_assert(model != NULL && copy != NULL, "%s", error.message);
-    cr_assert_eq(memcmp(model->parameters.data, copy->parameters.data, model->parameters.block_size * sizeof(tap_real)), 0);
+    cr_assert_eq(memcmp(model->parameters.data, copy->parameters.data, model->parameters.block_size * sizeof(tap_real)),
+                 0);
     tap_model_free(model);
     tap_model_free(copy);
     tap_checkpoint_close(first);
     tap_checkpoint_close(second);
 }
 
-/* --- damaged checkpoints ------------------------------------------------------------------------------------------- */
+/* --- damaged checkpoints -------------------------------------------------------------------------------------------
+ */
 
 /* Damages a file in the way of that number; false when there is no such way. */
 static bool damage(const char *path, int way)
@@ -281,7 +292,8 @@ Test(train_input, a_folder_goes_on_from_an_older_whole_file_with_a_warning)
     }
     /* all damaged: refused, nothing begun anew */
     const char *folder = work_path("run-0");
-    static const char *const names[] = {"last.npz", "best.npz", "step-00000004.npz", "step-00000005.npz", "step-00000006.npz"};
+    static const char *const names[] = {"last.npz", "best.npz", "step-00000004.npz", "step-00000005.npz",
+                                        "step-00000006.npz"};
     for (size_t i = 0; i < 5; i++)
         damage(text_of("%s/%s", folder, names[i]), 0);
     struct program_result result = RUN("train", "--resume", folder);

@@ -4,7 +4,8 @@
 
 #include "training.h"
 
-/* A built-in task of 80 sentences, 64 of them to train on: with batches of 10, 7 batches an epoch, the last one of 4. */
+/* A built-in task of 80 sentences, 64 of them to train on: with batches of 10, 7 batches an epoch, the last one of 4.
+ */
 #define TINY_CONFIG                                                                                                    \
     "model: {d_model: 8, heads: 2, layers: 1, d_ff: 16, dropout: 0.1}\n"                                               \
     "data: {task: order, valid_fraction: 0.2}\n"                                                                       \
