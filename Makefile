@@ -5,7 +5,6 @@ CC = gcc
 AR = ar
 PREFIX = /usr/local
 DESTDIR =
-VERSION = 0.1.0
 
 # Debian's packages: what a build needs, and what tests and lint need besides.
 DEPS_BUILD = gcc libc6-dev make pkg-config libblis-openmp-dev libyaml-dev libminizip-dev zlib1g-dev libutf8proc-dev libjansson-dev
@@ -26,19 +25,22 @@ NUMERICS = -ffp-contract=off -fno-math-errno
 WARNINGS = -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith -Wvla
 OPTIMIZE = -O3
 CFLAGS = $(OPTIMIZE) $(MACHINE) $(NUMERICS) -g $(WARNINGS)
-CPPFLAGS = -D_GNU_SOURCE -DTAP_VERSION='"$(VERSION)"' -DTAP_CFLAGS='"$(OPTIMIZE) $(MACHINE) $(NUMERICS)"'
+CPPFLAGS = -D_GNU_SOURCE -DTAP_CFLAGS='"$(OPTIMIZE) $(MACHINE) $(NUMERICS)"'
 LDLIBS = -L$(BLIS_LIB) -Wl,-rpath,$(BLIS_LIB) -lblis -lyaml -lminizip -lz -lutf8proc -ljansson -fopenmp -lm
 
 PROGRAMS = $(patsubst train/main_%.c,%,$(wildcard train/main_*.c))
 LIBRARY_SOURCES = $(wildcard src/autograd/*.c src/layers/*.c src/optim/*.c datasets/*.c src/model/*.c)
 TRAINER_SOURCES = $(filter-out train/main_%.c,$(wildcard train/*.c))
 TEST_SOURCES = $(wildcard tests/*.c tests/*/*.c)
+EXAMPLES = $(patsubst examples/%.c,%,$(wildcard examples/*.c))
 
 INCLUDE_src/autograd = -Isrc/autograd -isystem $(BLIS_INCLUDE)
 INCLUDE_src/layers = -Isrc/autograd -Isrc/layers
 INCLUDE_src/optim = -Isrc/autograd -Isrc/optim
 INCLUDE_datasets = -Isrc/autograd -Idatasets
 INCLUDE_src/model = -Isrc/autograd -Isrc/layers -Isrc/optim -Idatasets -Isrc/model
+INCLUDE_examples = $(INCLUDE_src/model)
+INCLUDE_bench = $(INCLUDE_src/model)
 INCLUDE_train = $(INCLUDE_src/model) -Itrain
 INCLUDE_tests = $(INCLUDE_train) -Itests
 
@@ -59,9 +61,11 @@ build/$(1)/libtrainer.a: $$(TRAINER_SOURCES:%.c=build/$(1)/%.o)
 build/$(1)/bin/%: build/$(1)/train/main_%.o build/$(1)/libtrainer.a build/$(1)/libtapestry.a
 	@mkdir -p $$(@D)
 	$$(CC) $$(CFLAGS) $(2) -o $$@ $$^ $$(LDLIBS)
+$$(EXAMPLES:%=build/$(1)/examples/%): build/$(1)/examples/%: build/$(1)/examples/%.o build/$(1)/libtapestry.a
+	$$(CC) $$(CFLAGS) $(2) -o $$@ $$^ $$(LDLIBS)
 build/$(1)/run_tests: $$(TEST_SOURCES:%.c=build/$(1)/%.o) build/$(1)/libtrainer.a build/$(1)/libtapestry.a
 	$$(CC) $$(CFLAGS) $(2) -o $$@ $$^ -lcriterion $$(LDLIBS)
--include $$(patsubst %.c,build/$(1)/%.d,$$(LIBRARY_SOURCES) $$(TRAINER_SOURCES) $$(TEST_SOURCES) $$(wildcard train/main_*.c))
+-include $$(patsubst %.c,build/$(1)/%.d,$$(LIBRARY_SOURCES) $$(TRAINER_SOURCES) $$(TEST_SOURCES) $$(wildcard train/main_*.c examples/*.c bench/*.c))
 endef
 # Every number of small_product.c goes through a whole vector, so a fused product and sum is the same everywhere.
 build/%/src/autograd/small_product.o: NUMERICS = -ffp-contract=fast -fno-math-errno
@@ -94,15 +98,21 @@ deps:
 		apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends $(DEPS_BUILD) $(DEPS_CHECK); \
 	else echo "Install the equal of these Debian packages: $(DEPS_BUILD) $(DEPS_CHECK)"; fi
 
+build/float/bench/batch_lengths: build/float/bench/batch_lengths.o build/float/libtapestry.a
+	$(CC) $(CFLAGS) -o $@ $^ $(LDLIBS)
+
+# Built by hand alone: `make` needs none of them.
+examples: $(EXAMPLES:%=build/float/examples/%)
+
 demo: float
 	cd train && ./train --config tiny.cfg
 
 TEST_VARIANTS = test-float test-double
-test: $(TEST_VARIANTS:%=build/%/run_tests) $(foreach p,$(PROGRAMS),build/test-float/bin/$(p))
+test: $(TEST_VARIANTS:%=build/%/run_tests) $(PROGRAMS:%=build/test-float/bin/%) $(EXAMPLES:%=build/test-float/examples/%)
 	@tests/run.sh $(TEST_VARIANTS)
 
 SANITIZE_VARIANTS = sanitize-float sanitize-double
-sanitize: $(SANITIZE_VARIANTS:%=build/%/run_tests) $(foreach p,$(PROGRAMS),build/sanitize-float/bin/$(p))
+sanitize: $(SANITIZE_VARIANTS:%=build/%/run_tests) $(PROGRAMS:%=build/sanitize-float/bin/%) $(EXAMPLES:%=build/sanitize-float/examples/%)
 	@tests/run.sh $(SANITIZE_VARIANTS)
 
 include lint.mk
@@ -124,6 +134,7 @@ help:
 	@echo "make           library and programs          make deps      install what the project needs"
 	@echo "make demo      build and train tiny.cfg       make test      all tests, float and double"
 	@echo "make sanitize  tests under ASan and UBSan     make lint      clang-tidy, cppcheck, format and layering checks"
-	@echo "make bench     timings against PyTorch        make install PREFIX=DIR      make clean"
+	@echo "make bench     timings against PyTorch        make examples  build/float/examples/"
+	@echo "make install PREFIX=DIR                       make clean"
 
-.PHONY: all float deps demo test sanitize lint format bench install fuzz coverage soak clean help
+.PHONY: all float examples deps demo test sanitize lint format bench install fuzz coverage soak clean help

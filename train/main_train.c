@@ -141,7 +141,7 @@ static int load_config(struct tap_config *config, const struct arguments *argume
     struct tap_config_errors errors = {0};
     if (arguments->config != NULL)
         tap_config_read_file(config, arguments->config, &errors);
-    else
+    else if (from != NULL)
         copy_config(config, from, &errors);
     for (size_t i = 0; i < arguments->n_sets; i++)
         tap_config_set(config, arguments->sets[i], &errors);
@@ -173,6 +173,7 @@ static enum tap_status open_folder(struct run_folder *folder, const struct argum
         return folder->descriptor >= 0 ? TAP_OK : run_folder_open(folder, arguments->resume, error);
     if (arguments->out != NULL)
         return run_folder_create(folder, arguments->out, error);
+    TAP_CHECK(arguments->config != NULL); /* one of --config and --resume is there */
     config_name(arguments->config, name, sizeof name);
     return run_folder_create_next(folder, name, error);
 }

@@ -13,6 +13,11 @@
 #include "mem.h"
 #include "report.h"
 #include "run_folder.h"
+#include "version.h"
+
+#ifndef TAP_CFLAGS /* the Makefile gives them */
+#define TAP_CFLAGS "flags unknown"
+#endif
 
 void print_version(const char *program)
 {

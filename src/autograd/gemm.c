@@ -16,6 +16,12 @@
 #define SMALL_NUMBERS ((size_t)32 * 1024)
 #define SMALL_BLOCK_ROWS 48
 
+/* Vector units make ten or more multiplications and additions in the time of one scalar operation. */
+static int threads_for_product(size_t m, size_t n, size_t k)
+{
+    return tap_threads_for(0.1 * (double)m * (double)n * (double)k);
+}
+
 static bool is_small(size_t n, size_t k)
 {
     return n > 0 && k > 0 && k <= SMALL_NUMBERS / tap_padded(n);
@@ -64,8 +70,7 @@ static void small_gemm(size_t m, size_t n, size_t k, struct tap_matrix a, struct
     bool direct = c.column_stride == 1 && n == width && (beta == 0 || beta == 1);
     size_t block_rows = m < 4 * SMALL_BLOCK_ROWS ? SMALL_BLOCK_ROWS / 4 : SMALL_BLOCK_ROWS;
     size_t n_blocks = tap_ceil_div(m, block_rows);
-    int threads = tap_threads_for(0.1 * (double)m * (double)n * (double)k);
-#pragma omp parallel for schedule(static) num_threads(threads)
+#pragma omp parallel for schedule(static) num_threads(threads_for_product(m, n, k))
     for (size_t block = 0; block < n_blocks; block++) {
         size_t first = block * block_rows;
         size_t n_rows = tap_min_size(block_rows, m - first);
@@ -130,8 +135,7 @@ void tap_gemm(size_t block_rows, size_t m, size_t n, size_t k, tap_real alpha, s
         return;
     }
     size_t n_blocks = tap_ceil_div(m, block_rows);
-    int threads = n_blocks < 2 ? 1 : tap_threads_for(0.1 * (double)m * (double)n * (double)k);
-#pragma omp parallel for schedule(dynamic, 1) num_threads(threads)
+#pragma omp parallel for schedule(dynamic, 1) num_threads(threads_for_product(m, n, k))
     for (size_t block = 0; block < n_blocks; block++) {
         size_t first = block * block_rows;
         size_t n_rows = tap_min_size(block_rows, m - first);

@@ -160,8 +160,7 @@ static void backward_rows(struct tap_node *node, int which, row_gradient gradien
     size_t n = row_length(y);
     size_t rows = n == 0 ? 0 : y->size / n;
     size_t n_blocks = tap_ceil_div(rows, TAP_ROW_BLOCK);
-    int threads = rows_are_own(operand, y) ? tap_threads_for((double)y->size) : 1;
-#pragma omp parallel for num_threads(threads)
+#pragma omp parallel for num_threads(rows_are_own(operand, y) ? tap_threads_for((double)y->size) : 1)
     for (size_t block = 0; block < n_blocks; block++)
         for (size_t row = block * TAP_ROW_BLOCK; row < tap_min_size(rows, (block + 1) * TAP_ROW_BLOCK); row++)
             gradient_of(n, y->grad + row * n, node->inputs[0]->data + row_start(&attributes->a, y, row),

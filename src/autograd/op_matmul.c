@@ -65,6 +65,12 @@ static bool is_repeated(const struct tap_node *node, const size_t *step)
     return false;
 }
 
+static double matmul_flops(const struct tap_node *node)
+{
+    const struct matmul_attributes *p = node->attributes;
+    return 2.0 * (double)p->n_products * (double)p->m * (double)p->n * (double)p->k;
+}
+
 static void matmul_forward(struct tap_node *node)
 {
     const struct matmul_attributes *p = node->attributes;
@@ -76,8 +82,7 @@ static void matmul_forward(struct tap_node *node)
                  tap_scratch(node));
         return;
     }
-    int threads = tap_threads_for((double)p->n_products * (double)p->m * (double)p->n * (double)p->k);
-#pragma omp parallel for num_threads(threads)
+#pragma omp parallel for num_threads(tap_threads_for(matmul_flops(node)))
     for (size_t i = 0; i < p->n_products; i++)
         tap_gemm_serial(p->m, p->n, p->k, 1,
                         matrix_of(a->data, a, operand_number(node, p->step_a, i), p->transpose_a),
@@ -109,10 +114,8 @@ static void backward_operand(struct tap_node *node, int which)
     if (!tap_wants_grad(x))
         return;
     tap_real *grad = tap_grad_add(x);
-    int threads = is_repeated(node, which == 0 ? p->step_a : p->step_b)
-                      ? 1
-                      : tap_threads_for((double)p->n_products * (double)p->m * (double)p->n * (double)p->k);
-#pragma omp parallel for num_threads(threads)
+    bool is_shared = is_repeated(node, which == 0 ? p->step_a : p->step_b);
+#pragma omp parallel for num_threads(is_shared ? 1 : tap_threads_for(matmul_flops(node)))
     for (size_t i = 0; i < p->n_products; i++)
         add_gradient(node, which, grad, i);
 }
@@ -121,12 +124,6 @@ static void matmul_backward(struct tap_node *node)
 {
     backward_operand(node, 0);
     backward_operand(node, 1);
-}
-
-static double matmul_flops(const struct tap_node *node)
-{
-    const struct matmul_attributes *p = node->attributes;
-    return 2.0 * (double)p->n_products * (double)p->m * (double)p->n * (double)p->k;
 }
 
 static size_t matmul_scratch(const struct tap_node *node)

@@ -2,6 +2,7 @@
 #include "parameters.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "mem.h"
@@ -25,16 +26,10 @@ void tap_parameters_clear(struct tap_parameters *parameters)
 
 static char *join_name(const char *prefix, const char *name)
 {
-    size_t prefix_bytes = strlen(prefix);
-    size_t name_bytes = strlen(name);
-    char *joined = tap_mem_new(prefix_bytes + 1 + name_bytes + 1, 1);
-    if (joined == NULL)
-        return NULL;
-    if (prefix_bytes > 0) {
-        memcpy(joined, prefix, prefix_bytes);
-        joined[prefix_bytes++] = '.';
-    }
-    memcpy(joined + prefix_bytes, name, name_bytes + 1);
+    size_t n_bytes = strlen(prefix) + 1 + strlen(name) + 1;
+    char *joined = tap_mem_new(n_bytes, 1);
+    if (joined != NULL)
+        snprintf(joined, n_bytes, "%s%s%s", prefix, prefix[0] != '\0' ? "." : "", name);
     return joined;
 }
 

@@ -335,6 +335,7 @@ tap_real *tap_scratch(const struct tap_node *node)
 
 tap_real *tap_grad_add(struct tap_tensor *tensor)
 {
+    TAP_CHECK(tensor->grad != NULL); /* tap_backward took it before it called the operation */
     if (!tensor->has_grad)
         memset(tensor->grad, 0, tensor->size * sizeof *tensor->grad);
     tensor->has_grad = true;

@@ -13,7 +13,7 @@ void tap_sinusoidal_positions(size_t n, size_t d_model, tap_real *out)
 {
     for (size_t p = 0; p < n; p++)
         for (size_t j = 0; j < d_model; j++) {
-            double frequency = pow(10000, -(double)(j / 2 * 2) / (double)d_model);
+            double frequency = pow(10000, -(double)(j - j % 2) / (double)d_model);
             double angle = (double)p * frequency;
             out[p * d_model + j] = (tap_real)(j % 2 == 0 ? sin(angle) : cos(angle));
         }

@@ -12,6 +12,7 @@
 #include "json.h"
 #include "mem.h"
 #include "tokenizer.h"
+#include "version.h"
 
 static const char *const part_names[TAP_N_PARTS] = {"train", "valid", "test"};
 
