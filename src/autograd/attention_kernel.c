@@ -83,7 +83,15 @@ static size_t n_visible(const struct head *head, size_t token)
     return head->job->options.causal ? token + 1 : head->length;
 }
 
-/* scores = c * Q K^T for the n queries from `first` on; keys is (K,Tp). */
+/* The first number of a query's row in the bias, or in its gradient. */
+static tap_real *bias_row(const struct head *head, tap_real *numbers, size_t token)
+{
+    const struct tap_tensor *bias = head->job->bias;
+    size_t number = bias->shape[0] == 1 ? 0 : head->number;
+    return numbers + (number * bias->shape[1] + token) * bias->shape[2];
+}
+
+/* scores = c * Q K^T + bias for the n queries from `first` on; keys is (K,Tp). */
 static void block_scores(const struct head *head, const tap_real *keys, size_t first, size_t n)
 {
     const struct tap_attention_job *job = head->job;
@@ -91,6 +99,12 @@ static void block_scores(const struct head *head, const tap_real *keys, size_t f
                       head->padded_length, head->weights, head->padded_length, false);
     for (size_t i = 0; i < n * head->padded_length; i++)
         head->weights[i] *= job->score_factor;
+    for (size_t i = 0; job->bias != NULL && i < n; i++) {
+        const tap_real *restrict row = bias_row(head, job->bias->data, first + i);
+        tap_real *restrict scores = head->weights + i * head->padded_length;
+        for (size_t j = 0; j < head->length; j++)
+            scores[j] += row[j];
+    }
 }
 
 static tap_real largest_of(size_t n, const tap_real *scores)
@@ -117,11 +131,16 @@ static tap_real exponentials(size_t n, size_t length, tap_real largest, tap_real
     return sum;
 }
 
-/* One row of scores becomes one row of weights; `saved` (2) takes what makes them again, or is NULL. */
+/* One row of scores becomes one row of weights; `saved` (2) takes what makes them again, or is NULL. Where a bias hides
+ * every key, all weights are 0. */
 static void softmax_row(size_t n, size_t length, tap_real *row, tap_real *saved)
 {
     tap_real largest = largest_of(n, row);
-    tap_real inverse = 1 / exponentials(n, length, largest, 1, row);
+    bool is_blind = largest == -INFINITY;
+    if (is_blind)
+        largest = 0;
+    tap_real sum = exponentials(n, length, largest, 1, row);
+    tap_real inverse = is_blind ? 0 : 1 / sum;
     for (size_t j = 0; j < n; j++)
         row[j] *= inverse;
     if (saved != NULL) {
@@ -203,14 +222,18 @@ static void weights_again(const struct head *head, size_t first, size_t n)
     }
 }
 
-/* dS of one row, times the score factor, from P and dP: P * (dP - sum_j dP_j P_j). The sum over keys is taken here
+/* dS of one row, times the score factor, from P and dP: P * (dP - sum_j dP_j P_j); without that factor it is added to
+ * the bias's gradient, where one is wanted. The sum over keys is taken here
  * although it equals dY . Y: with the rounding of this dP it cancels best, and one token alone gets exactly zero. */
-static void softmax_backward_row(size_t length, const tap_real *restrict p, tap_real score_factor, tap_real *restrict dp)
+static void softmax_backward_row(size_t length, const tap_real *restrict p, tap_real score_factor, tap_real *restrict dp,
+                                 tap_real *restrict bias_grad)
 {
     tap_real delta = 0;
 #pragma omp simd reduction(+ : delta)
     for (size_t j = 0; j < length; j++)
         delta += dp[j] * p[j];
+    for (size_t j = 0; bias_grad != NULL && j < length; j++)
+        bias_grad[j] += p[j] * (dp[j] - delta);
     for (size_t j = 0; j < length; j++)
         dp[j] = p[j] * (dp[j] - delta) * score_factor;
 }
@@ -224,7 +247,10 @@ static void block_softmax_backward(const struct head *head, size_t first, size_t
         tap_real *dp = head->gradients + i * head->padded_length;
         if (job->options.dropout > 0)
             drop_row(head, first + i, dp);
-        softmax_backward_row(head->length, p, job->score_factor, dp);
+        tap_real *bias_grad = job->bias != NULL && tap_wants_grad(job->bias)
+                                  ? bias_row(head, tap_grad_add(job->bias), first + i)
+                                  : NULL;
+        softmax_backward_row(head->length, p, job->score_factor, dp, bias_grad);
         if (job->options.dropout > 0)
             drop_row(head, first + i, p);
     }
