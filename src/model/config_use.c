@@ -32,7 +32,11 @@ struct tap_data_options tap_config_data_options(const struct tap_config *config)
         .max_vocab = data->max_vocab,
         .max_length = data->max_length,
         .add_cls = config->model.pooling == TAP_CONFIG_POOLING_CLS,
-        .task_options = {.rows = config->task.rows, .language = tap_config_language_words[config->task.language]},
+        .task_options = {.rows = config->task.rows,
+                         .language = tap_config_language_words[config->task.language],
+                         .length = config->task.length,
+                         .depth = config->task.depth,
+                         .kinds = config->task.kinds},
     };
 }
 
