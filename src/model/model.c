@@ -39,11 +39,15 @@ static enum tap_status check_options(const struct tap_model_options *options, st
     if (attention->d_head == 0 && options->embedding.d_model % attention->heads != 0)
         return tap_error_set(error, TAP_ERR_VALUE, "model: %zu heads do not divide d_model %zu", attention->heads,
                              options->embedding.d_model);
-    if (!attention->project_qkv && attention->d_head != 0 &&
-        attention->d_head * attention->heads != options->embedding.d_model)
+    size_t inner = 0;
+    bool overflows = !tap_size_mul(attention->d_head, attention->heads, &inner);
+    if (!attention->project_qkv && attention->d_head != 0 && (overflows || inner != options->embedding.d_model))
         return tap_error_set(error, TAP_ERR_VALUE,
                              "model: without projections %zu heads of width %zu do not make d_model %zu",
                              attention->heads, attention->d_head, options->embedding.d_model);
+    if (overflows || inner > SIZE_MAX / 3) /* Q, K and V lie in one tensor */
+        return tap_error_set(error, TAP_ERR_VALUE, "model: %zu heads of width %zu are too large", attention->heads,
+                             attention->d_head);
     return TAP_OK;
 }
 
