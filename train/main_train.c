@@ -173,6 +173,8 @@ static enum tap_status open_folder(struct run_folder *folder, const struct argum
         return folder->descriptor >= 0 ? TAP_OK : run_folder_open(folder, arguments->resume, error);
     if (arguments->out != NULL)
         return run_folder_create(folder, arguments->out, error);
+    if (arguments->config == NULL)
+        return tap_error_set(error, TAP_ERR_VALUE, "--out: the name of a folder is needed");
     TAP_CHECK(arguments->config != NULL); /* one of --config and --resume is there */
     config_name(arguments->config, name, sizeof name);
     return run_folder_create_next(folder, name, error);
