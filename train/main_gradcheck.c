@@ -123,6 +123,8 @@ static size_t print_results(const struct tap_gradcheck_result *results, size_t n
     printf("%-48s %8s %6s %12s %12s\n", "parameter", "checked", "kinks", "largest", "error");
     for (size_t p = 0; p < n; p++) {
         const struct tap_gradcheck_result *result = &results[p];
+        if (!result->parameter->tensor.requires_grad)
+            continue;
         bool wrong = !(result->error <= TOLERANCE);
         printf("%-48s %8zu %6zu %12.4g %12.3g%s\n", result->parameter->name, result->n_checked, result->n_kinks,
                result->largest_gradient, result->error, wrong ? "  WRONG" : "");

@@ -111,6 +111,8 @@ static enum tap_status reserve_tape(struct training *training, struct tap_error 
     training->tape = tap_tape_new(error);
     if (training->tape == NULL)
         return error->status;
+    if (training_plan(training, error) != TAP_OK)
+        return error->status;
     tap_batches_upper_bound(training->batches, &n_sequences, &n_tokens, &longest);
     if (tap_model_plan(training->model, training->tape, n_sequences, n_tokens, longest, &use, error) != TAP_OK)
         return error->status;
@@ -132,7 +134,10 @@ static enum tap_status build(struct training *training, const struct tap_checkpo
 {
     const struct tap_dataset *valid;
     if (tap_gemm_start(error) != TAP_OK || open_data(training, from, error) != TAP_OK ||
-        build_model(training, from, error) != TAP_OK || build_optimizer(training, from, error) != TAP_OK ||
+        build_model(training, from, error) != TAP_OK)
+        return error->status;
+    training->needs.peak_bytes = resident_bytes();
+    if (build_optimizer(training, from, error) != TAP_OK ||
         build_class_weights(training, error) != TAP_OK || build_batches(training, error) != TAP_OK ||
         reserve_tape(training, error) != TAP_OK)
         return error->status;
