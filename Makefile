@@ -44,6 +44,11 @@ INCLUDE_bench = $(INCLUDE_src/model)
 INCLUDE_train = $(INCLUDE_src/model) -Itrain
 INCLUDE_tests = $(INCLUDE_train) -Itests
 
+# `make V=1` shows the commands themselves.
+ifndef V
+Q = @
+endif
+
 all: float
 	@true
 
@@ -51,20 +56,25 @@ all: float
 define variant
 build/$(1)/%.o: %.c build/deps-found
 	@mkdir -p $$(@D)
-	$$(CC) -std=c11 -fopenmp $$(CPPFLAGS) $$(CFLAGS) $(2) $$(INCLUDE_$$(patsubst %/,%,$$(if $$(filter tests/%,$$<),tests/,$$(dir $$<)))) -MMD -MP -c -o $$@ $$<
+	@echo "  compile $$@"
+	$$(Q)$$(CC) -std=c11 -fopenmp $$(CPPFLAGS) $$(CFLAGS) $(2) $$(INCLUDE_$$(patsubst %/,%,$$(if $$(filter tests/%,$$<),tests/,$$(dir $$<)))) -MMD -MP -c -o $$@ $$<
 build/$(1)/libtapestry.a: $$(LIBRARY_SOURCES:%.c=build/$(1)/%.o)
-	rm -f $$@
-	$$(AR) rcs $$@ $$^
+	@echo "  archive $$@"
+	@rm -f $$@
+	$$(Q)$$(AR) rcs $$@ $$^
 build/$(1)/libtrainer.a: $$(TRAINER_SOURCES:%.c=build/$(1)/%.o)
-	rm -f $$@
-	$$(AR) rcs $$@ $$^
+	@echo "  archive $$@"
+	@rm -f $$@
+	$$(Q)$$(AR) rcs $$@ $$^
 build/$(1)/bin/%: build/$(1)/train/main_%.o build/$(1)/libtrainer.a build/$(1)/libtapestry.a
 	@mkdir -p $$(@D)
-	$$(CC) $$(CFLAGS) $(2) -o $$@ $$^ $$(LDLIBS)
+	@echo "  link    $$@"
+	$$(Q)$$(CC) $$(CFLAGS) $(2) -o $$@ $$^ $$(LDLIBS)
 $$(EXAMPLES:%=build/$(1)/examples/%): build/$(1)/examples/%: build/$(1)/examples/%.o build/$(1)/libtapestry.a
 	$$(CC) $$(CFLAGS) $(2) -o $$@ $$^ $$(LDLIBS)
 build/$(1)/run_tests: $$(TEST_SOURCES:%.c=build/$(1)/%.o) build/$(1)/libtrainer.a build/$(1)/libtapestry.a
-	$$(CC) $$(CFLAGS) $(2) -o $$@ $$^ -lcriterion $$(LDLIBS)
+	@echo "  link    $$@"
+	$$(Q)$$(CC) $$(CFLAGS) $(2) -o $$@ $$^ -lcriterion $$(LDLIBS)
 -include $$(patsubst %.c,build/$(1)/%.d,$$(LIBRARY_SOURCES) $$(TRAINER_SOURCES) $$(TEST_SOURCES) $$(wildcard train/main_*.c examples/*.c bench/*.c))
 endef
 # Every number of small_product.c goes through a whole vector, so a fused product and sum is the same everywhere.

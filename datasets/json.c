@@ -7,23 +7,42 @@
 #include <jansson.h>
 #include <math.h>
 #include <pthread.h>
+#include <stddef.h>
 #include <string.h>
 
 /* The library reports bad UTF-8 and lack of memory alike; this tells them apart. And version 2.14 overlooks some failed
  * allocations (a character of a token when parsing, a key when dumping): what it gives is whole only if none failed. */
 static _Thread_local bool allocation_failed;
 
+/* Where the text of a number could not grow, version 2.14 aborts: it takes a character back that it did not keep. While
+ * parsing, a request of a growing text's size is therefore met out of this reserve; the next one of another size fails,
+ * and the parser gives up. */
+#define RESERVE_BYTES 4096
+static _Thread_local bool is_parsing;
+static _Thread_local size_t n_reserve_used;
+static _Thread_local _Alignas(max_align_t) char reserve[RESERVE_BYTES];
+
 static void *allocate(size_t n_bytes)
 {
     void *block = tap_mem_new(n_bytes, 1);
-    if (block == NULL)
-        allocation_failed = true;
-    return block;
+    if (block != NULL)
+        return block;
+    allocation_failed = true;
+    if (!is_parsing || n_bytes < 32 || (n_bytes & (n_bytes - 1)) != 0 || n_bytes > RESERVE_BYTES - n_reserve_used)
+        return NULL;
+    n_reserve_used += n_bytes;
+    return reserve + n_reserve_used - n_bytes;
+}
+
+static void release(void *block)
+{
+    if ((uintptr_t)block - (uintptr_t)reserve >= RESERVE_BYTES)
+        tap_mem_free(block);
 }
 
 static void install_allocator(void)
 {
-    json_set_alloc_funcs(allocate, tap_mem_free);
+    json_set_alloc_funcs(allocate, release);
 }
 
 /* Before anything that allocates. */
@@ -211,7 +230,10 @@ struct tap_json *tap_json_parse(const char *bytes, size_t n_bytes, const char *w
                       TAP_JSON_MAX_BYTES);
         return NULL;
     }
+    is_parsing = true;
+    n_reserve_used = 0;
     json_t *value = json_loadb(n_bytes > 0 ? bytes : "", n_bytes, JSON_REJECT_DUPLICATES, &reason);
+    is_parsing = false;
     if (value != NULL && !allocation_failed)
         return outer(value);
     blank_controls(reason.text);

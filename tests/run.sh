@@ -10,7 +10,7 @@ for variant in "$@"; do
     log=build/$variant/tests.log
     TAPESTRY_BIN=$PWD/build/${variant/double/float}/bin OMP_NUM_THREADS=${OMP_NUM_THREADS:-1} \
         OMP_WAIT_POLICY=passive \
-        ASAN_OPTIONS=log_path=$reports/asan:detect_leaks=1 UBSAN_OPTIONS=log_path=$reports/ubsan:print_stacktrace=1 \
+        ASAN_OPTIONS=log_path=$reports/asan:detect_leaks=1:allocator_may_return_null=1 UBSAN_OPTIONS=log_path=$reports/ubsan:print_stacktrace=1 \
         build/"$variant"/run_tests --jobs 2 --timeout "${TEST_TIMEOUT:-600}" >"$log" 2>&1
     status=$?
     cat "$log"

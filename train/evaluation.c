@@ -10,8 +10,13 @@ enum tap_status evaluator_init(struct evaluator *evaluator, struct tap_model *mo
 {
     const struct tap_batches_options options = {.batch_size = batch_size};
     *evaluator = (struct evaluator){.model = model, .tape = tape};
+    uint32_t n_sequences = 0; /* of the largest batch: the data may hold fewer rows than batch_size */
+    uint32_t n_tokens, longest;
     evaluator->batches = tap_batches_new(dataset, &options, error);
-    evaluator->row_losses = tap_mem_new_aligned(batch_size, sizeof(tap_real));
+    if (evaluator->batches == NULL)
+        return error->status;
+    tap_batches_upper_bound(evaluator->batches, &n_sequences, &n_tokens, &longest);
+    evaluator->row_losses = tap_mem_new_aligned(n_sequences, sizeof(tap_real));
     if (evaluator->row_losses == NULL)
         tap_error_memory(error, "losses");
     if (error->status == TAP_OK)

@@ -17,7 +17,8 @@
 static const char help[] =
     "Usage: ./evaluate --model FILE|DIR [--data FILE [--data-format F]] [--format text|json] [--threads N]\n"
     "\n"
-    "Scores a trained model: on FILE, or on the test part (else the validation part) of the data that it was trained on.\n"
+    "Scores a trained model: on FILE, or on the test part (else the validation part) of the data that it was trained "
+    "on.\n"
     "\n"
     "  --model FILE|DIR   a checkpoint, or a run's folder: its best.npz, else last.npz\n"
     "  --data FILE        labelled texts; - is standard input\n"
@@ -26,7 +27,15 @@ static const char help[] =
     "  --threads N        threads; 0: all\n"
     "  --help, --version\n";
 
-enum { OPTION_MODEL = 256, OPTION_DATA, OPTION_DATA_FORMAT, OPTION_FORMAT, OPTION_THREADS, OPTION_HELP, OPTION_VERSION };
+enum {
+    OPTION_MODEL = 256,
+    OPTION_DATA,
+    OPTION_DATA_FORMAT,
+    OPTION_FORMAT,
+    OPTION_THREADS,
+    OPTION_HELP,
+    OPTION_VERSION
+};
 static const struct option options[] = {
     {"model", required_argument, NULL, OPTION_MODEL},
     {"data", required_argument, NULL, OPTION_DATA},
@@ -45,7 +54,7 @@ struct arguments {
 
 static int parse_arguments(int argc, char **argv, struct arguments *arguments)
 {
-    for (int c = getopt_long(argc, argv, "", options, NULL); c != -1; c = getopt_long(argc, argv, "", options, NULL))
+    for (int c = getopt_long(argc, argv, ":", options, NULL); c != -1; c = getopt_long(argc, argv, ":", options, NULL))
         switch (c) {
         case OPTION_MODEL:
             arguments->model = optarg;
@@ -65,20 +74,20 @@ static int parse_arguments(int argc, char **argv, struct arguments *arguments)
             break;
         case OPTION_HELP:
             fputs(help, stdout);
-            return EXIT_DONE;
+            return finish_output(EXIT_DONE);
         case OPTION_VERSION:
             print_version("evaluate");
-            return EXIT_DONE;
+            return finish_output(EXIT_DONE);
         default:
-            return report_usage("./evaluate");
+            return report_usage("./evaluate", c, argv);
         }
     if (optind < argc) {
-        report_error("%s: not an option", argv[optind]);
-        return report_usage("./evaluate");
+        report_error("%s: not an option; try ./evaluate --help", argv[optind]);
+        return EXIT_BAD_INPUT;
     }
     if (arguments->model == NULL) {
-        report_error("--model FILE|DIR is needed");
-        return report_usage("./evaluate");
+        report_error("--model FILE|DIR is needed; try ./evaluate --help");
+        return EXIT_BAD_INPUT;
     }
     if (strcmp(arguments->format, "text") != 0 && strcmp(arguments->format, "json") != 0) {
         report_error("--format: %s; accepted: text, json", arguments->format);
@@ -93,8 +102,8 @@ static int parse_arguments(int argc, char **argv, struct arguments *arguments)
 
 /* The rows to score: of a file, or of the data that the model was trained on (then *out_data holds them). */
 static enum tap_status open_rows(const struct arguments *arguments, const struct tap_checkpoint *checkpoint,
-                                 struct tap_dataset *own, struct tap_data **out_data, const struct tap_dataset **out_rows,
-                                 struct tap_error *error)
+                                 struct tap_dataset *own, struct tap_data **out_data,
+                                 const struct tap_dataset **out_rows, struct tap_error *error)
 {
     struct tap_data_options data_options = tap_config_data_options(&checkpoint->config);
     if (arguments->data != NULL) {
@@ -104,8 +113,9 @@ static enum tap_status open_rows(const struct arguments *arguments, const struct
         return tap_dataset_read(arguments->data, &read_options, checkpoint->tokenizer, checkpoint->label_names,
                                 checkpoint->labels.n, own, error);
     }
-    *out_data = tap_data_open(&data_options, checkpoint->tokenizer, checkpoint->label_names, checkpoint->labels.n, error);
-    if (*out_data == NULL)
+    *out_data =
+        tap_data_open(&data_options, checkpoint->tokenizer, checkpoint->label_names, checkpoint->labels.n, error);
+    if (*out_data == NULL || tap_checkpoint_check_files(checkpoint, *out_data, error) != TAP_OK)
         return error->status;
     if ((*out_data)->parts[TAP_PART_TEST].n_rows > 0)
         *out_rows = &(*out_data)->parts[TAP_PART_TEST];
@@ -206,18 +216,15 @@ int main(int argc, char **argv)
     struct arguments arguments = {.format = "text"};
     struct tap_error error = {0};
     struct trained trained;
+    program_start();
+    ignore_broken_pipes();
     int status = parse_arguments(argc, argv, &arguments);
     if (status >= 0)
         return status;
-    ignore_broken_pipes();
     tap_set_threads(arguments.threads);
     if (trained_open(&trained, arguments.model, &error) != TAP_OK)
         return report_failure(&error, false);
     status = score(&arguments, &trained, &error) == TAP_OK ? EXIT_DONE : report_failure(&error, false);
     trained_close(&trained);
-    if (status == EXIT_DONE && fflush(stdout) != 0) {
-        report_error("standard output took no more");
-        return EXIT_RUN_FAILED;
-    }
-    return status;
+    return finish_output(status);
 }

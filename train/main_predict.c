@@ -32,14 +32,10 @@ static const char help[] =
 
 enum { OPTION_MODEL = 256, OPTION_INPUT, OPTION_FORMAT, OPTION_VECTORS, OPTION_THREADS, OPTION_HELP, OPTION_VERSION };
 static const struct option options[] = {
-    {"model", required_argument, NULL, OPTION_MODEL},
-    {"input", required_argument, NULL, OPTION_INPUT},
-    {"format", required_argument, NULL, OPTION_FORMAT},
-    {"vectors", required_argument, NULL, OPTION_VECTORS},
-    {"threads", required_argument, NULL, OPTION_THREADS},
-    {"help", no_argument, NULL, OPTION_HELP},
-    {"version", no_argument, NULL, OPTION_VERSION},
-    {NULL, 0, NULL, 0},
+    {"model", required_argument, NULL, OPTION_MODEL},     {"input", required_argument, NULL, OPTION_INPUT},
+    {"format", required_argument, NULL, OPTION_FORMAT},   {"vectors", required_argument, NULL, OPTION_VECTORS},
+    {"threads", required_argument, NULL, OPTION_THREADS}, {"help", no_argument, NULL, OPTION_HELP},
+    {"version", no_argument, NULL, OPTION_VERSION},       {NULL, 0, NULL, 0},
 };
 
 struct arguments {
@@ -66,7 +62,7 @@ static int parse_arguments(int argc, char **argv, struct arguments *arguments)
 {
     static const char *const formats[] = {"label", "tsv", "jsonl", NULL};
     static const char *const vectors[] = {"none", "sequence", "token", NULL};
-    for (int c = getopt_long(argc, argv, "", options, NULL); c != -1; c = getopt_long(argc, argv, "", options, NULL))
+    for (int c = getopt_long(argc, argv, ":", options, NULL); c != -1; c = getopt_long(argc, argv, ":", options, NULL))
         switch (c) {
         case OPTION_MODEL:
             arguments->model = optarg;
@@ -90,20 +86,20 @@ static int parse_arguments(int argc, char **argv, struct arguments *arguments)
             break;
         case OPTION_HELP:
             fputs(help, stdout);
-            return EXIT_DONE;
+            return finish_output(EXIT_DONE);
         case OPTION_VERSION:
             print_version("predict");
-            return EXIT_DONE;
+            return finish_output(EXIT_DONE);
         default:
-            return report_usage("./predict");
+            return report_usage("./predict", c, argv);
         }
     if (optind < argc) {
-        report_error("%s: not an option", argv[optind]);
-        return report_usage("./predict");
+        report_error("%s: not an option; try ./predict --help", argv[optind]);
+        return EXIT_BAD_INPUT;
     }
     if (arguments->model == NULL) {
-        report_error("--model FILE|DIR is needed");
-        return report_usage("./predict");
+        report_error("--model FILE|DIR is needed; try ./predict --help");
+        return EXIT_BAD_INPUT;
     }
     if (arguments->vectors != VECTORS_NONE && arguments->format != FORMAT_JSONL) {
         report_error("--vectors goes with --format jsonl");
@@ -121,16 +117,16 @@ struct line_source {
     uint64_t n_lines;
 };
 
-/* One line, without its end (LF or CR LF); a byte-order mark before the first one is dropped. */
-static enum tap_status take_line(struct line_source *source, struct predictor *predictor, const char *line, size_t n_bytes,
-                                 struct tap_error *error)
+/* One line, without its LF; the CR of a CR LF and a byte-order mark before the first line are dropped. */
+static enum tap_status take_line(struct line_source *source, struct predictor *predictor, const char *line,
+                                 size_t n_bytes, bool is_ended, struct tap_error *error)
 {
     source->n_lines++;
     if (source->n_lines == 1 && n_bytes >= 3 && memcmp(line, "\xEF\xBB\xBF", 3) == 0) {
         line += 3;
         n_bytes -= 3;
     }
-    if (n_bytes > 0 && line[n_bytes - 1] == '\r')
+    if (is_ended && n_bytes > 0 && line[n_bytes - 1] == '\r')
         n_bytes--;
     if (memchr(line, '\0', n_bytes) != NULL)
         return tap_error_set(error, TAP_ERR_VALUE, "%s:%llu: a zero byte; the input must be UTF-8 text", source->name,
@@ -152,7 +148,7 @@ static enum tap_status take_lines(struct line_source *source, struct predictor *
         if (end == NULL && !at_end)
             break;
         size_t n_bytes = end == NULL ? source->n_bytes - start : (size_t)(end - line);
-        take_line(source, predictor, line, n_bytes, error);
+        take_line(source, predictor, line, n_bytes, end != NULL, error);
         start += n_bytes + (end != NULL);
     }
     source->n_bytes -= start;
@@ -212,10 +208,11 @@ int main(int argc, char **argv)
     struct arguments arguments = {0};
     struct tap_error error = {0};
     struct trained trained;
+    program_start();
+    ignore_broken_pipes();
     int status = parse_arguments(argc, argv, &arguments);
     if (status >= 0)
         return status;
-    ignore_broken_pipes();
     tap_set_threads(arguments.threads);
     if (trained_open(&trained, arguments.model, &error) != TAP_OK)
         return report_failure(&error, false);

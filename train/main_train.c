@@ -1,11 +1,13 @@
 /* main_train.c: ./train: trains a model as a config says, or goes on with a run. */
+#include <errno.h>
 #include <getopt.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-#include "atomic_file.h"
+#include "best_model.h"
 #include "mem.h"
 #include "program.h"
 #include "training.h"
@@ -25,7 +27,8 @@ static const char help[] =
     "  --quiet                nothing on standard output\n"
     "  --help, --version\n"
     "\n"
-    "Exit status: 0 done; 1 the run failed; 2 bad usage, config, data or checkpoint; 128+signal after SIGINT or SIGTERM,\n"
+    "Exit status: 0 done; 1 the run failed; 2 bad usage, config, data or checkpoint; 128+signal after SIGINT or "
+    "SIGTERM,\n"
     "once the step at hand is finished and saved.\n";
 
 struct arguments {
@@ -36,12 +39,25 @@ struct arguments {
     bool quiet;
 };
 
-enum { OPTION_CONFIG = 256, OPTION_SET, OPTION_OUT, OPTION_RESUME, OPTION_THREADS, OPTION_QUIET, OPTION_HELP, OPTION_VERSION };
+enum {
+    OPTION_CONFIG = 256,
+    OPTION_SET,
+    OPTION_OUT,
+    OPTION_RESUME,
+    OPTION_THREADS,
+    OPTION_QUIET,
+    OPTION_HELP,
+    OPTION_VERSION
+};
 static const struct option options[] = {
-    {"config", required_argument, NULL, OPTION_CONFIG},   {"set", required_argument, NULL, OPTION_SET},
-    {"out", required_argument, NULL, OPTION_OUT},         {"resume", required_argument, NULL, OPTION_RESUME},
-    {"threads", required_argument, NULL, OPTION_THREADS}, {"quiet", no_argument, NULL, OPTION_QUIET},
-    {"help", no_argument, NULL, OPTION_HELP},             {"version", no_argument, NULL, OPTION_VERSION},
+    {"config", required_argument, NULL, OPTION_CONFIG},
+    {"set", required_argument, NULL, OPTION_SET},
+    {"out", required_argument, NULL, OPTION_OUT},
+    {"resume", required_argument, NULL, OPTION_RESUME},
+    {"threads", required_argument, NULL, OPTION_THREADS},
+    {"quiet", no_argument, NULL, OPTION_QUIET},
+    {"help", no_argument, NULL, OPTION_HELP},
+    {"version", no_argument, NULL, OPTION_VERSION},
     {NULL, 0, NULL, 0},
 };
 
@@ -49,7 +65,7 @@ static const struct option options[] = {
 static int parse_arguments(int argc, char **argv, struct arguments *arguments)
 {
     int threads = -1;
-    for (int c = getopt_long(argc, argv, "", options, NULL); c != -1; c = getopt_long(argc, argv, "", options, NULL))
+    for (int c = getopt_long(argc, argv, ":", options, NULL); c != -1; c = getopt_long(argc, argv, ":", options, NULL))
         switch (c) {
         case OPTION_CONFIG:
             arguments->config = optarg;
@@ -72,27 +88,32 @@ static int parse_arguments(int argc, char **argv, struct arguments *arguments)
             break;
         case OPTION_HELP:
             fputs(help, stdout);
-            return EXIT_DONE;
+            return finish_output(EXIT_DONE);
         case OPTION_VERSION:
             print_version("train");
-            return EXIT_DONE;
+            return finish_output(EXIT_DONE);
         default:
-            return report_usage("./train");
+            return report_usage("./train", c, argv);
         }
     if (threads >= 0) {
         snprintf(arguments->threads, sizeof arguments->threads, "train.threads=%d", threads);
         arguments->sets[arguments->n_sets++] = arguments->threads;
     }
     if (optind < argc) {
-        report_error("%s: not an option", argv[optind]);
-        return report_usage("./train");
+        report_error("%s: not an option; try ./train --help", argv[optind]);
+        return EXIT_BAD_INPUT;
     }
     if (arguments->config == NULL && arguments->resume == NULL) {
-        report_error("--config FILE or --resume DIR|FILE is needed");
-        return report_usage("./train");
+        report_error("--config FILE or --resume DIR|FILE is needed; try ./train --help");
+        return EXIT_BAD_INPUT;
+    }
+    if (arguments->resume != NULL && access(arguments->resume, F_OK) != 0) {
+        report_error("--resume %s: %s", arguments->resume, strerror(errno));
+        return EXIT_BAD_INPUT;
     }
     if (arguments->resume != NULL && is_folder(arguments->resume) && arguments->out != NULL) {
-        report_error("--resume %s goes on in that folder; leave --out away, or name a checkpoint file", arguments->resume);
+        report_error("--resume %s goes on in that folder; leave --out away, or name a checkpoint file",
+                     arguments->resume);
         return EXIT_BAD_INPUT;
     }
     if (arguments->resume != NULL && !is_folder(arguments->resume) && arguments->out == NULL) {
@@ -114,8 +135,8 @@ static void copy_config(struct tap_config *config, const struct tap_checkpoint *
     tap_config_text_clear(&text);
 }
 
-/* Fills and finishes the config; all its errors are told. */
-static bool load_config(struct tap_config *config, const struct arguments *arguments, const struct tap_checkpoint *from)
+/* Fills and finishes the config; all its errors are told. -1 to go on, else the exit status. */
+static int load_config(struct tap_config *config, const struct arguments *arguments, const struct tap_checkpoint *from)
 {
     struct tap_config_errors errors = {0};
     if (arguments->config != NULL)
@@ -129,8 +150,9 @@ static bool load_config(struct tap_config *config, const struct arguments *argum
     size_t n = tap_config_errors_count(&errors);
     for (size_t i = 0; i < n; i++)
         report_error("%s", tap_config_errors_get(&errors, i));
+    int status = errors.out_of_memory ? EXIT_RUN_FAILED : n > 0 ? EXIT_BAD_INPUT : -1;
     tap_config_errors_clear(&errors);
-    return n == 0;
+    return status;
 }
 
 /* "tiny" of "configs/tiny.cfg" */
@@ -143,7 +165,8 @@ static void config_name(const char *path, char *out, size_t n_bytes)
         *dot = '\0';
 }
 
-static enum tap_status open_folder(struct run_folder *folder, const struct arguments *arguments, struct tap_error *error)
+static enum tap_status open_folder(struct run_folder *folder, const struct arguments *arguments,
+                                   struct tap_error *error)
 {
     char name[256];
     if (arguments->resume != NULL && arguments->out == NULL)
@@ -155,39 +178,14 @@ static enum tap_status open_folder(struct run_folder *folder, const struct argum
     return run_folder_create_next(folder, name, error);
 }
 
-/* Takes the best model beside the checkpoint along into the new folder, where it is the one that the checkpoint names. */
-static enum tap_status take_best_along(const struct tap_checkpoint *from, const struct run_folder *folder,
-                                       struct tap_error *error)
-{
-    struct tap_error own = {0};
-    const char *slash = strrchr(from->path, '/');
-    char *beside = tap_mem_copy_text(from->path, slash == NULL ? 0 : (size_t)(slash - from->path));
-    if (!from->progress.has_best || beside == NULL) {
-        tap_mem_free(beside);
-        return beside == NULL ? tap_error_memory(error, "a path") : TAP_OK;
-    }
-    char *best_path = path_join(slash == NULL ? "." : beside[0] == '\0' ? "/" : beside, "best.npz", error);
-    char *new_path = path_join(folder->path, "best.npz", error);
-    struct tap_checkpoint *best = best_path == NULL ? NULL : tap_checkpoint_open(best_path, &own);
-    if (best != NULL && best->progress.step == from->progress.best_step && new_path != NULL)
-        tap_file_publish_link(best_path, new_path, error);
-    else if (error->status == TAP_OK)
-        report_error("warning: the best model, of step %lld, is not beside %s: the new folder has none until a better one",
-                     (long long)from->progress.best_step, from->path);
-    tap_checkpoint_close(best);
-    tap_mem_free(best_path);
-    tap_mem_free(new_path);
-    tap_mem_free(beside);
-    return error->status;
-}
-
 static void tell_start(const struct training *training, const struct run_folder *folder)
 {
     const struct tap_data *data = training->data;
-    report_line(training->report, "%zu parameters, %zu classes, %u tokens in the vocabulary; rows: %u train, %u valid, %u test",
-                training->model->parameters.n_numbers, data->n_labels, (unsigned)tap_tokenizer_n_tokens(data->tokenizer),
-                (unsigned)data->parts[TAP_PART_TRAIN].n_rows, (unsigned)data->parts[TAP_PART_VALID].n_rows,
-                (unsigned)data->parts[TAP_PART_TEST].n_rows);
+    report_line(training->report,
+                "%zu parameters, %zu classes, %u tokens in the vocabulary; rows: %u train, %u valid, %u test",
+                training->model->parameters.n_numbers, data->n_labels,
+                (unsigned)tap_tokenizer_n_tokens(data->tokenizer), (unsigned)data->parts[TAP_PART_TRAIN].n_rows,
+                (unsigned)data->parts[TAP_PART_VALID].n_rows, (unsigned)data->parts[TAP_PART_TEST].n_rows);
     report_line(training->report, "%lld steps, from step %lld, into %s", (long long)training->total_steps,
                 (long long)training->progress.step, folder->path);
 }
@@ -203,11 +201,16 @@ static int run(const struct arguments *arguments, const struct tap_config *confi
     report_start(&report, arguments->quiet);
     if (training_init(&training, config, &report, from, &error) != TAP_OK)
         return report_failure(&error, false);
-    if (open_folder(folder, arguments, &error) != TAP_OK ||
-        (from != NULL && arguments->out != NULL && take_best_along(from, folder, &error) != TAP_OK) ||
-        training_start_folder(&training, folder, from != NULL && arguments->out == NULL, &error) != TAP_OK) {
+    bool is_same_folder = from != NULL && arguments->out == NULL;
+    if (open_folder(folder, arguments, &error) != TAP_OK) {
         training_clear(&training);
         return report_failure(&error, false);
+    }
+    if ((is_same_folder && best_model_mend(from, folder, &error) != TAP_OK) ||
+        (from != NULL && !is_same_folder && best_model_take_along(from, folder, &error) != TAP_OK) ||
+        training_start_folder(&training, folder, is_same_folder, &error) != TAP_OK) {
+        training_clear(&training);
+        return report_failure(&error, true);
     }
     tell_start(&training, folder);
     training_run(&training, &end, &error);
@@ -245,6 +248,7 @@ int main(int argc, char **argv)
     struct tap_config config;
     struct run_folder folder = {.descriptor = -1};
     struct tap_checkpoint *from = NULL;
+    program_start();
     signals_start();
     arguments.sets = tap_mem_new((size_t)argc + 1, sizeof *arguments.sets);
     if (arguments.sets == NULL || !tap_config_init(&config, &error)) {
@@ -258,8 +262,8 @@ int main(int argc, char **argv)
         if (from == NULL)
             status = report_failure(&error, false);
     }
-    if (status < 0 && !load_config(&config, &arguments, from))
-        status = EXIT_BAD_INPUT;
+    if (status < 0)
+        status = load_config(&config, &arguments, from);
     if (status < 0)
         status = run(&arguments, &config, from, &folder);
     run_folder_close(&folder, &error);

@@ -1,5 +1,5 @@
-/* predictor.c: see predictor.h. Lines wait until a batch is full (or the caller flushes); a line's numbers have the same
- * bits in any batch, so the size of a batch is a matter of speed alone. */
+/* predictor.c: see predictor.h. Lines wait until a batch is full (or the caller flushes); a line's numbers have the
+ * same bits in any batch, so the size of a batch is a matter of speed alone. */
 #include "predictor.h"
 
 #include <errno.h>
@@ -181,8 +181,8 @@ enum tap_status predictor_add(struct predictor *predictor, const char *text, siz
     if (!tap_mem_reserve(&predictor->texts, &predictor->texts_capacity, start + n_bytes + 1, 1))
         return tap_error_memory(error, "a line");
     memcpy(predictor->texts + start, text, n_bytes);
-    if (tap_tokenizer_encode(predictor->trained->checkpoint->tokenizer, text, n_bytes, &predictor->tokens, NULL, error) !=
-        TAP_OK)
+    if (tap_tokenizer_encode(predictor->trained->checkpoint->tokenizer, text, n_bytes, &predictor->tokens, NULL,
+                             error) != TAP_OK)
         return error->status;
     predictor->text_starts[line] = start;
     predictor->text_starts[line + 1] = start + n_bytes;

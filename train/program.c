@@ -2,9 +2,12 @@
 #include "program.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "gemm.h"
 #include "mem.h"
@@ -19,8 +22,8 @@
 void print_version(const char *program)
 {
     struct tap_error error = {0};
-    printf("%s (Tapestry) %s\nscalar type %s, built with %s\ncompiler %s\n", program, TAP_VERSION, TAP_REAL_NAME, TAP_CFLAGS,
-           __VERSION__);
+    printf("%s (Tapestry) %s\nscalar type %s, built with %s\ncompiler %s\n", program, TAP_VERSION, TAP_REAL_NAME,
+           TAP_CFLAGS, __VERSION__);
     if (tap_gemm_start(&error) == TAP_OK)
         printf("matrix products by %s, kernels %s\n", tap_gemm_engine(), tap_gemm_kernel_family());
 }
@@ -52,10 +55,31 @@ bool parse_threads(const char *text, int *out)
     return true;
 }
 
-int report_usage(const char *program)
+void program_start(void)
 {
-    report_error("try: %s --help", program);
+    static const int modes[] = {O_WRONLY, O_RDONLY, O_WRONLY}; /* the first two fail where the closed one would */
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+        if (fcntl(fd, F_GETFD) < 0 && errno == EBADF)
+            (void)!open("/dev/null", modes[fd]); /* takes the lowest number that is free: fd */
+    opterr = 0;
+}
+
+int report_usage(const char *program, int refused, char **argv)
+{
+    const char *word = argv[optind - 1];
+    if (refused == ':')
+        report_error("%s: a value is needed; try %s --help", word, program);
+    else
+        report_error("%s: no such option, or one that is not written so; try %s --help", word, program);
     return EXIT_BAD_INPUT;
+}
+
+int finish_output(int status)
+{
+    if (fflush(stdout) == 0 && ferror(stdout) == 0)
+        return status;
+    report_error("standard output takes no more");
+    return status == EXIT_DONE ? EXIT_RUN_FAILED : status;
 }
 
 enum tap_status trained_open(struct trained *trained, const char *path, struct tap_error *error)

@@ -21,8 +21,16 @@ int report_failure(const struct tap_error *error, bool running);
 /* Parses "N" for --threads (0 to 2^31-1); false after telling what is wrong. */
 bool parse_threads(const char *text, int *out);
 
-/* Complains about what getopt_long refused. */
-int report_usage(const char *program);
+/* Before anything else in main: gives a closed standard input, output or error a file that can do nothing, so that no
+ * file of ours gets its number and is written to by mistake; and lets getopt_long complain through report_usage alone.
+ */
+void program_start(void);
+
+/* Complains about what getopt_long refused at argv[optind - 1]; returns the exit status. */
+int report_usage(const char *program, int refused, char **argv);
+
+/* The exit status of a program that has printed all that it had to and would end with `status`. */
+int finish_output(int status);
 
 /* A trained model, ready to predict. */
 struct trained {

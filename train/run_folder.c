@@ -53,8 +53,10 @@ static enum tap_status make_folders(const char *path, struct tap_error *error)
             continue;
         char kept = *slash;
         *slash = '\0';
-        if (mkdir(copy, 0777) != 0 && !(errno == EEXIST && is_folder(copy)))
+        if (mkdir(copy, 0777) != 0 && !(errno == EEXIST && is_folder(copy))) {
+            errno = errno == EEXIST ? ENOTDIR : errno; /* a file of that name is in the way */
             io_error(error, copy, "cannot make the folder");
+        }
         *slash = kept;
         if (kept == '\0')
             break;
@@ -73,8 +75,9 @@ static enum tap_status lock_folder(struct run_folder *folder, const char *path, 
     if (folder->descriptor < 0)
         return io_error(error, path, "cannot open the folder");
     if (flock(folder->descriptor, LOCK_EX | LOCK_NB) != 0)
-        return errno == EWOULDBLOCK ? tap_error_set(error, TAP_ERR_IO, "%s: another run is working in this folder", path)
-                                    : io_error(error, path, "cannot lock the folder");
+        return errno == EWOULDBLOCK
+                   ? tap_error_set(error, TAP_ERR_IO, "%s: another run is working in this folder", path)
+                   : io_error(error, path, "cannot lock the folder");
     if (faccessat(folder->descriptor, ".", W_OK | X_OK, AT_EACCESS) != 0)
         return io_error(error, path, "cannot write to the folder");
     return TAP_OK;
@@ -101,8 +104,9 @@ enum tap_status run_folder_create(struct run_folder *folder, const char *path, s
     if (make_folders(path, error) != TAP_OK || lock_folder(folder, path, error) != TAP_OK)
         return error->status;
     if (holds_something(path))
-        return tap_error_set(error, TAP_ERR_VALUE, "%s: the folder is not empty; name another one, or go on in it with --resume %s",
-                             path, path);
+        return tap_error_set(error, TAP_ERR_VALUE,
+                             "%s: the folder is not empty; name another one, or go on in it with --resume %s", path,
+                             path);
     return TAP_OK;
 }
 
@@ -124,9 +128,54 @@ enum tap_status run_folder_create_next(struct run_folder *folder, const char *na
     return tap_error_set(error, TAP_ERR_IO, "runs/%s-%d: no free number", name, MOST_RUNS);
 }
 
+/* The number in "step-<8 or more digits>.npz"; -1 for any other name. */
+static int64_t step_of_name(const char *name)
+{
+    const char *digits = name + strlen("step-");
+    char *end = NULL;
+    if (strncmp(name, "step-", strlen("step-")) != 0 || strspn(digits, "0123456789") < 8)
+        return -1;
+    errno = 0;
+    long long step = strtoll(digits, &end, 10);
+    return errno == 0 && strcmp(end, ".npz") == 0 ? step : -1;
+}
+
+/* True for the temporary name (atomic_file.h) of a file that a run writes: ".last.npz.tmp-<pid>-<n>". */
+static bool is_left_over(const char *name)
+{
+    static const char *const targets[] = {LAST_NAME, BEST_NAME, METRICS_NAME, "config.cfg", "data.json"};
+    const char *end = strstr(name, ".tmp-");
+    if (name[0] != '.' || end == NULL || strspn(end + strlen(".tmp-"), "0123456789-") != strlen(end + strlen(".tmp-")))
+        return false;
+    char target[64];
+    size_t n = (size_t)(end - name) - 1;
+    if (n >= sizeof target)
+        return false;
+    memcpy(target, name + 1, n);
+    target[n] = '\0';
+    for (size_t i = 0; i < sizeof targets / sizeof targets[0]; i++)
+        if (strcmp(target, targets[i]) == 0)
+            return true;
+    return step_of_name(target) >= 0;
+}
+
+/* Removes the temporary files of a run that was killed in a save. Nobody else is writing: the folder is ours. */
+static void remove_left_overs(const char *path)
+{
+    DIR *listing = opendir(path);
+    if (listing == NULL)
+        return;
+    for (struct dirent *entry = readdir(listing); entry != NULL; entry = readdir(listing))
+        if (is_left_over(entry->d_name))
+            unlinkat(dirfd(listing), entry->d_name, 0);
+    closedir(listing);
+}
+
 enum tap_status run_folder_open(struct run_folder *folder, const char *path, struct tap_error *error)
 {
-    return lock_folder(folder, path, error);
+    if (lock_folder(folder, path, error) == TAP_OK)
+        remove_left_overs(path);
+    return error->status;
 }
 
 enum tap_status run_folder_close(struct run_folder *folder, struct tap_error *error)
@@ -138,18 +187,6 @@ enum tap_status run_folder_close(struct run_folder *folder, struct tap_error *er
     tap_mem_free(folder->path);
     *folder = (struct run_folder){.descriptor = -1};
     return error->status;
-}
-
-/* The number in "step-<8 or more digits>.npz"; -1 for any other name. */
-static int64_t step_of_name(const char *name)
-{
-    const char *digits = name + strlen("step-");
-    char *end = NULL;
-    if (strncmp(name, "step-", strlen("step-")) != 0 || strspn(digits, "0123456789") < 8)
-        return -1;
-    errno = 0;
-    long long step = strtoll(digits, &end, 10);
-    return errno == 0 && strcmp(end, ".npz") == 0 ? step : -1;
 }
 
 static int compare_steps(const void *a, const void *b)
@@ -187,7 +224,7 @@ static int64_t *list_steps(const char *path, size_t *out_n, struct tap_error *er
     return steps;
 }
 
-static char *step_path(const char *folder, int64_t step, struct tap_error *error)
+char *run_folder_step_path(const char *folder, int64_t step, struct tap_error *error)
 {
     char name[64];
     snprintf(name, sizeof name, "step-%08" PRId64 ".npz", step);
@@ -222,7 +259,7 @@ struct tap_checkpoint *run_folder_newest(const char *path, void (*warn)(const ch
     }
     struct tap_checkpoint *newest = try_open(path_join(path, LAST_NAME, error), warn, error);
     for (size_t i = 0; i < n && error->status == TAP_OK && (newest == NULL || steps[i] > newest->progress.step); i++) {
-        struct tap_checkpoint *candidate = try_open(step_path(path, steps[i], error), warn, error);
+        struct tap_checkpoint *candidate = try_open(run_folder_step_path(path, steps[i], error), warn, error);
         if (candidate == NULL)
             continue;
         tap_checkpoint_close(newest);
@@ -259,11 +296,13 @@ char *model_path(const char *path, struct tap_error *error)
 }
 
 /* True for a line that stays when a run goes on from `step`. A line that was cut off does not parse, and goes. */
-static bool stays(const char *line, size_t n_bytes, int64_t step)
+static bool stays(const char *line, size_t n_bytes, int64_t step, struct tap_error *memory_error)
 {
     struct tap_error error = {0};
     struct tap_json *value = tap_json_parse(line, n_bytes, METRICS_NAME, &error);
     struct tap_json_place place = tap_json_root(value, METRICS_NAME, &error);
+    if (error.status == TAP_ERR_MEMORY)
+        tap_error_memory(memory_error, "the lines of " METRICS_NAME);
     bool result = false;
     if (value != NULL && tap_json_has(&place, "event") && tap_json_has(&place, "step")) {
         const char *event = tap_json_get_text(&place, "event");
@@ -285,10 +324,14 @@ static char *kept_lines(const char *path, int64_t step, size_t *out_n, struct ta
     size_t line_capacity = 0;
     FILE *file = fopen(path, "re");
     *out_n = 0;
-    if (file == NULL)
+    if (file == NULL) {
+        if (errno != ENOENT)
+            io_error(error, path, "cannot read");
         return NULL;
+    }
+    errno = 0;
     for (ssize_t n = getline(&line, &line_capacity, file); n > 0; n = getline(&line, &line_capacity, file)) {
-        if (line[n - 1] != '\n' || !stays(line, (size_t)n, step))
+        if (line[n - 1] != '\n' || !stays(line, (size_t)n, step, error))
             continue;
         if (!tap_mem_reserve(&kept, &capacity, n_kept + (size_t)n, 1)) {
             tap_error_memory(error, "the lines of " METRICS_NAME);
@@ -297,6 +340,8 @@ static char *kept_lines(const char *path, int64_t step, size_t *out_n, struct ta
         memcpy(kept + n_kept, line, (size_t)n);
         n_kept += (size_t)n;
     }
+    if (error->status == TAP_OK && !feof(file))
+        io_error(error, path, "cannot read");
     free(line); /* getline's own */
     fclose(file);
     *out_n = n_kept;
@@ -342,7 +387,7 @@ static enum tap_status remove_oldest(const char *folder, int64_t step, int keep,
     for (size_t i = 0; i < n && error->status == TAP_OK; i++) {
         if (steps[i] > step || ++n_seen <= keep)
             continue;
-        char *path = step_path(folder, steps[i], error);
+        char *path = run_folder_step_path(folder, steps[i], error);
         if (path != NULL && unlink(path) != 0 && errno != ENOENT)
             io_error(error, path, "cannot remove");
         tap_mem_free(path);
@@ -351,10 +396,10 @@ static enum tap_status remove_oldest(const char *folder, int64_t step, int keep,
     return error->status;
 }
 
-/* Makes <folder>/<name> the same file as `existing`. */
-static enum tap_status publish(const char *folder, const char *existing, const char *name, struct tap_error *error)
+enum tap_status run_folder_publish(const struct run_folder *folder, const char *existing, const char *name,
+                                   struct tap_error *error)
 {
-    char *path = path_join(folder, name, error);
+    char *path = path_join(folder->path, name, error);
     if (path != NULL)
         tap_file_publish_link(existing, path, error);
     tap_mem_free(path);
@@ -364,12 +409,12 @@ static enum tap_status publish(const char *folder, const char *existing, const c
 enum tap_status run_folder_save(struct run_folder *folder, const struct tap_checkpoint_content *content,
                                 int compression, int keep, bool is_best, struct tap_error *error)
 {
-    char *path = step_path(folder->path, content->progress.step, error);
+    char *path = run_folder_step_path(folder->path, content->progress.step, error);
     if (path == NULL)
         return error->status;
     if (tap_checkpoint_save(path, content, compression, error) == TAP_OK &&
-        publish(folder->path, path, LAST_NAME, error) == TAP_OK &&
-        (!is_best || publish(folder->path, path, BEST_NAME, error) == TAP_OK)) {
+        run_folder_publish(folder, path, LAST_NAME, error) == TAP_OK &&
+        (!is_best || run_folder_publish(folder, path, BEST_NAME, error) == TAP_OK)) {
         struct tap_npz *written = tap_npz_open(path, true, error); /* checks the sum over the whole file */
         tap_npz_close(written);
         if (written != NULL)

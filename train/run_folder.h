@@ -23,7 +23,7 @@ enum tap_status run_folder_create(struct run_folder *folder, const char *path, s
 /* The same for runs/<name>-<n> below the current folder, with the next free n. */
 enum tap_status run_folder_create_next(struct run_folder *folder, const char *name, struct tap_error *error);
 
-/* Locks a folder that is there, to go on in it. */
+/* Locks a folder that is there, to go on in it, and removes what a run that was killed in a save left half done. */
 enum tap_status run_folder_open(struct run_folder *folder, const char *path, struct tap_error *error);
 
 /* Closes what is open; reports what metrics.jsonl could not take. */
@@ -45,6 +45,13 @@ enum tap_status run_folder_start_metrics(struct run_folder *folder, int64_t step
 
 /* Appends one line and frees `object`. Errors of building it may still stand in `error`: nothing is written then. */
 enum tap_status run_folder_log(struct run_folder *folder, struct tap_json *object, struct tap_error *error);
+
+/* "<folder>/step-<step>.npz", for tap_mem_free; NULL with error marked. */
+char *run_folder_step_path(const char *folder, int64_t step, struct tap_error *error);
+
+/* Makes <folder>/<name> the same file as `existing`. */
+enum tap_status run_folder_publish(const struct run_folder *folder, const char *existing, const char *name,
+                                   struct tap_error *error);
 
 /* Writes step-<step>.npz, makes last.npz the same and, for a new best, best.npz; checks the file by reading it back;
  * then removes the oldest step files beyond `keep`. */

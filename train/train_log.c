@@ -32,6 +32,7 @@ enum tap_status training_log_step(struct training *training, double learning_rat
     struct training_interval *interval = &training->interval;
     struct tap_error own = {0};
     double loss = progress->loss_weight > 0 ? progress->loss_sum / progress->loss_weight : progress->loss_sum;
+    loss = isnan(loss) ? (double)NAN : loss; /* without a sign: it would be printed */
     double rate = interval->seconds > 0 ? (double)interval->n_tokens / interval->seconds : 0;
     double accuracy = interval->n_rows > 0 ? (double)interval->n_right / (double)interval->n_rows : 0;
     double run_s = now_s() - training->started_s;

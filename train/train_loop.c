@@ -1,7 +1,7 @@
 /* train_loop.c: the run: steps, and between them log lines, evaluations and saves. */
 #include "training.h"
 
-#include "mem.h"
+#include "best_model.h"
 
 static double metric_of(const struct training *training, const struct scores *scores)
 {
@@ -70,18 +70,24 @@ static bool is_epoch_over(const struct training *training)
     return training->progress.position >= training->data->parts[TAP_PART_TRAIN].n_rows;
 }
 
-/* After a step: what is due at its number. */
-static enum tap_status after_step(struct training *training, bool is_last, struct tap_error *error)
+/* After a step: what is due at its number. *out_end tells whether the run is to leave here. */
+static enum tap_status after_step(struct training *training, bool is_last, enum training_end *out_end,
+                                  struct tap_error *error)
 {
     const struct tap_config *config = training->config;
     int64_t step = training->progress.step;
-    bool due = config->train.evaluate_every > 0 ? step % config->train.evaluate_every == 0 : is_epoch_over(training);
+    bool due = step > 0 &&
+               (config->train.evaluate_every > 0 ? step % config->train.evaluate_every == 0 : is_epoch_over(training));
     bool is_best = false;
-    bool saves = due || is_last || step == config->train.stop_after || signals_received() != 0 ||
-                 (config->checkpoint.every > 0 && step % config->checkpoint.every == 0);
+    bool saves = due || is_last || (config->checkpoint.every > 0 && step % config->checkpoint.every == 0);
     if (training->valid.batches != NULL && (due || is_last) && evaluate(training, &is_best, error) != TAP_OK)
         return error->status;
-    return saves || signals_received() != 0 ? save(training, is_best, error) : TAP_OK;
+    /* asked once, so that no step is left behind without the save that belongs to leaving */
+    if (signals_received() != 0)
+        *out_end = TRAINING_SIGNALLED;
+    else if (step == config->train.stop_after)
+        *out_end = TRAINING_STOPPED_AFTER;
+    return saves || *out_end != TRAINING_DONE ? save(training, is_best, error) : TAP_OK;
 }
 
 /* One step with its log line. */
@@ -112,13 +118,8 @@ static enum tap_status test(struct training *training, struct tap_error *error)
     int64_t step = training->progress.step;
     if (dataset->n_rows == 0)
         return TAP_OK;
-    if (training->progress.has_best) {
-        char *path = path_join(training->folder->path, "best.npz", error);
-        if (path != NULL)
-            tap_parameters_read_file(&training->model->parameters, path, false, NULL, error);
-        tap_mem_free(path);
+    if (training->progress.has_best && best_model_read(training, error))
         step = training->progress.best_step;
-    }
     if (error->status == TAP_OK &&
         evaluator_init(&evaluator, training->model, training->tape, dataset,
                        (uint32_t)training->config->train.batch_size, error) == TAP_OK &&
@@ -128,39 +129,34 @@ static enum tap_status test(struct training *training, struct tap_error *error)
     return error->status;
 }
 
-/* Goes to the place where a checkpoint stands. */
-static void seek(struct training *training)
+static bool is_over(const struct training *training)
 {
-    const struct tap_progress *progress = &training->progress;
-    if (progress->epoch == 0)
-        return;
-    tap_batches_start(training->batches, (uint64_t)progress->epoch);
-    tap_batches_seek(training->batches, (uint32_t)progress->position);
+    return training->progress.step >= training->total_steps || is_out_of_patience(training);
+}
+
+/* What is due before the first step: a run without steps, or one that leaves after step 0, saves the initial model; one
+ * that has nothing left to do saves what it came with into its new folder. */
+static enum tap_status before_steps(struct training *training, enum training_end *out_end, struct tap_error *error)
+{
+    bool is_fresh = training->progress.step == 0 && !training->is_resumed;
+    if (is_fresh && (is_over(training) || training->config->train.stop_after == 0))
+        return after_step(training, is_over(training), out_end, error);
+    return is_over(training) && training->is_new_folder ? save(training, false, error) : TAP_OK;
 }
 
 enum tap_status training_run(struct training *training, enum training_end *out_end, struct tap_error *error)
 {
     struct tap_progress *progress = &training->progress;
-    bool is_last = progress->step >= training->total_steps || is_out_of_patience(training);
-    training->first_step = progress->step;
-    seek(training);
-    if (is_last && progress->step == 0 && after_step(training, true, error) != TAP_OK)
-        return error->status;
-    while (!is_last) {
-        if (do_step(training, error) != TAP_OK ||
-            after_step(training, progress->step >= training->total_steps, error) != TAP_OK)
-            return error->status;
-        is_last = progress->step >= training->total_steps || is_out_of_patience(training);
-        if (signals_received() != 0) {
-            *out_end = TRAINING_SIGNALLED;
-            return TAP_OK;
-        }
-        if (progress->step == training->config->train.stop_after) {
-            *out_end = TRAINING_STOPPED_AFTER;
-            return TAP_OK;
-        }
-    }
     *out_end = TRAINING_DONE;
+    training->first_step = progress->step;
+    if (before_steps(training, out_end, error) != TAP_OK)
+        return error->status;
+    while (*out_end == TRAINING_DONE && !is_over(training))
+        if (do_step(training, error) != TAP_OK ||
+            after_step(training, progress->step >= training->total_steps, out_end, error) != TAP_OK)
+            return error->status;
+    if (*out_end != TRAINING_DONE)
+        return TAP_OK;
     if (test(training, error) != TAP_OK)
         return error->status;
     return training_log_done(training, error);

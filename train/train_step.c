@@ -8,7 +8,8 @@
 #include "clip.h"
 
 /* The parameter that `tensor` is, NULL when it is none. */
-static const struct tap_parameter *parameter_of(const struct tap_parameters *parameters, const struct tap_tensor *tensor)
+static const struct tap_parameter *parameter_of(const struct tap_parameters *parameters,
+                                                const struct tap_tensor *tensor)
 {
     for (size_t p = 0; p < parameters->n; p++)
         if (&parameters->items[p]->tensor == tensor)
@@ -52,6 +53,7 @@ static enum tap_status fail_nonfinite(const struct training *training, const cha
 {
     char bad[512];
     name_first_bad(training, bad, sizeof bad);
+    value = isnan(value) ? (double)NAN : value; /* without a sign: it means nothing, and would be printed */
     return tap_error_set(error, TAP_ERR_NONFINITE, "step %lld: %s is %g (learning rate %g); first bad tensor: %s",
                          (long long)training->progress.step + 1, what, value, learning_rate, bad);
 }

@@ -9,21 +9,6 @@
 #include "mem.h"
 #include "parallel.h"
 
-/* The files must be those that the checkpoint was trained on. */
-static enum tap_status check_files(const struct tap_data *data, const struct tap_checkpoint *from,
-                                   struct tap_error *error)
-{
-    for (int part = 0; part < TAP_N_PARTS; part++) {
-        const struct tap_fingerprint *now = &data->files[part];
-        const struct tap_fingerprint *then = &from->files[part];
-        if (now->path != NULL && then->path != NULL &&
-            (now->n_bytes != then->n_bytes || strcmp(now->hash, then->hash) != 0))
-            return tap_error_set(error, TAP_ERR_VALUE, "%s: the file has changed since %s was written", now->path,
-                                 from->path);
-    }
-    return TAP_OK;
-}
-
 static enum tap_status open_data(struct training *training, const struct tap_checkpoint *from, struct tap_error *error)
 {
     struct tap_data_options options = tap_config_data_options(training->config);
@@ -33,7 +18,7 @@ static enum tap_status open_data(struct training *training, const struct tap_che
         training->data = tap_data_open(&options, from->tokenizer, from->label_names, from->labels.n, error);
     if (training->data == NULL)
         return error->status;
-    return from == NULL ? TAP_OK : check_files(training->data, from, error);
+    return from == NULL ? TAP_OK : tap_checkpoint_check_files(from, training->data, error);
 }
 
 static enum tap_status build_model(struct training *training, const struct tap_checkpoint *from,
@@ -44,8 +29,8 @@ static enum tap_status build_model(struct training *training, const struct tap_c
         training->model = tap_checkpoint_model(from, error);
         return error->status;
     }
-    struct tap_model_options options = tap_config_model_options(
-        config, tap_tokenizer_n_tokens(training->data->tokenizer), training->data->n_labels);
+    struct tap_model_options options =
+        tap_config_model_options(config, tap_tokenizer_n_tokens(training->data->tokenizer), training->data->n_labels);
     training->model = tap_model_new(&options, error);
     if (training->model == NULL)
         return error->status;
@@ -76,8 +61,8 @@ static enum tap_status build_class_weights(struct training *training, struct tap
     if (weights->weighting == TAP_CONFIG_CLASS_WEIGHTS_NONE)
         return TAP_OK;
     if (weights->weighting == TAP_CONFIG_CLASS_WEIGHTS_LISTED && weights->n_values != n)
-        return tap_error_set(error, TAP_ERR_VALUE, "train.class_weights: %zu numbers for %zu classes", weights->n_values,
-                             n);
+        return tap_error_set(error, TAP_ERR_VALUE, "train.class_weights: %zu numbers for %zu classes",
+                             weights->n_values, n);
     training->class_weights = tap_mem_new(n, sizeof(tap_real));
     if (training->class_weights == NULL)
         return tap_error_memory(error, "class weights");
@@ -136,6 +121,15 @@ static enum tap_status reserve_tape(struct training *training, struct tap_error 
     return error->status;
 }
 
+/* Goes to the place in the data where a checkpoint stands; false when there is none such. */
+static bool seek(struct tap_batches *batches, const struct tap_progress *progress)
+{
+    if (progress->epoch == 0)
+        return true;
+    tap_batches_start(batches, (uint64_t)progress->epoch);
+    return tap_batches_seek(batches, (uint32_t)progress->position);
+}
+
 static enum tap_status build(struct training *training, const struct tap_checkpoint *from, struct tap_error *error)
 {
     const struct tap_dataset *valid;
@@ -153,6 +147,11 @@ static enum tap_status build(struct training *training, const struct tap_checkpo
     if (from == NULL)
         return TAP_OK;
     training->progress = from->progress;
+    training->is_resumed = true;
+    if (!seek(training->batches, &from->progress))
+        return tap_error_set(error, TAP_ERR_FORMAT, "%s: position %lld of an epoch of %u rows", from->path,
+                             (long long)from->progress.position,
+                             (unsigned)training->data->parts[TAP_PART_TRAIN].n_rows);
     if (strcmp(from->kernel_family, tap_gemm_kernel_family()) != 0)
         report_error("warning: %s was written with the %s kernels, this run uses %s: last digits will differ",
                      from->path, from->kernel_family, tap_gemm_kernel_family());
@@ -206,6 +205,7 @@ enum tap_status training_start_folder(struct training *training, struct run_fold
         write_text(folder, "data.json", report, strlen(report), error);
     tap_mem_free(report);
     training->folder = folder;
+    training->is_new_folder = !resumed;
     if (error->status != TAP_OK)
         return error->status;
     return run_folder_start_metrics(folder, resumed ? training->progress.step : -1, error);

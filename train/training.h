@@ -23,13 +23,15 @@ struct training {
     struct tap_optimizer *optimizer;
     struct tap_batches *batches;
     struct tap_tape *tape;
-    struct evaluator valid;    /* batches NULL: there is no validation part */
-    tap_real *class_weights;   /* C numbers; NULL: all 1 */
+    struct evaluator valid;  /* batches NULL: there is no validation part */
+    tap_real *class_weights; /* C numbers; NULL: all 1 */
     struct tap_schedule_options schedule;
     int64_t total_steps;
     struct tap_progress progress;
     struct training_interval interval;
     struct run_folder *folder; /* borrowed */
+    bool is_resumed;           /* it began with a checkpoint, */
+    bool is_new_folder;        /* and whose folder is not that of the checkpoint */
     double started_s;
     int64_t first_step; /* where this process began */
 };
@@ -51,12 +53,14 @@ enum training_end { TRAINING_DONE, TRAINING_STOPPED_AFTER, TRAINING_SIGNALLED };
 enum tap_status training_run(struct training *training, enum training_end *out_end, struct tap_error *error);
 
 /* One optimizer step (train_step.c): the gradients of up to `accumulate` batches, clipped, given to the optimizer.
- * *out_norm: the gradient's norm before clipping. TAP_ERR_NONFINITE names the step, the rate and the first bad tensor. */
+ * *out_norm: the gradient's norm before clipping. TAP_ERR_NONFINITE names the step, the rate and the first bad tensor.
+ */
 enum tap_status training_step(struct training *training, double learning_rate, double *out_norm,
                               struct tap_error *error);
 
 /* Lines of metrics.jsonl and of standard output (train_log.c). */
-enum tap_status training_log_step(struct training *training, double learning_rate, double norm, struct tap_error *error);
+enum tap_status training_log_step(struct training *training, double learning_rate, double norm,
+                                  struct tap_error *error);
 enum tap_status training_log_scores(struct training *training, const char *split, int64_t step,
                                     const struct scores *scores, struct tap_error *error);
 enum tap_status training_log_done(struct training *training, struct tap_error *error);

@@ -13,6 +13,7 @@ struct tap_attention_view {
 
 struct tap_attention_job {
     struct tap_attention_view q, k, v, y;
+    struct tap_tensor *bias; /* (H or 1, T, T), NULL: none */
     struct tap_segments segments;
     struct tap_attention_options options;
     size_t width;          /* K */

@@ -15,7 +15,7 @@ struct attention_attributes {
     size_t width;        /* K, of one head */
     size_t longest;      /* T of the longest sequence */
     tap_real *softmax;   /* (N,H,2): each row's largest score and 1 / sum of exponentials */
-    bool is_packed;      /* one input (N,3HK) instead of three (N,HK) */
+    bool is_packed;      /* one input (N,3HK) instead of three (N,HK); a bias comes after them */
 };
 
 /* Number `which` (0 Q, 1 K, 2 V) of the three inputs, as a matrix of rows `stride` apart. */
@@ -38,6 +38,7 @@ static struct tap_attention_job job_of(const struct tap_node *node, bool with_gr
         .q = view_of(node, 0, with_grad),
         .k = view_of(node, 1, with_grad),
         .v = view_of(node, 2, with_grad),
+        .bias = p->options.bias,
         .y = {node->output->data, node->output->grad, p->options.heads * p->width},
         .segments = p->segments,
         .options = p->options,
@@ -48,14 +49,17 @@ static struct tap_attention_job job_of(const struct tap_node *node, bool with_gr
     };
 }
 
-/* Runs `kernel` for every sequence and head; each works on numbers of its own. */
+/* Runs the kernel for every sequence and head; each works on numbers of its own, but for the gradient of a bias, which
+ * is added up in their order on one thread. */
 static void for_each_head(struct tap_node *node, bool backward)
 {
+    const struct tap_tensor *bias = ((const struct attention_attributes *)node->attributes)->options.bias;
+    bool is_shared = backward && bias != NULL && tap_wants_grad(bias);
     struct tap_attention_job job = job_of(node, backward);
     size_t n_items = (size_t)job.segments.n * job.options.heads;
     size_t per_thread = tap_attention_scratch(job.longest, job.width);
     tap_real *scratch = tap_scratch(node);
-#pragma omp parallel for schedule(dynamic, 1) num_threads(tap_threads_for(node->op->flops(node)))
+#pragma omp parallel for schedule(dynamic, 1) num_threads(is_shared ? 1 : tap_threads_for(node->op->flops(node)))
     for (size_t item = 0; item < n_items; item++) {
         tap_real *own = scratch + (size_t)omp_get_thread_num() * per_thread;
         size_t segment = item / job.options.heads;
@@ -110,8 +114,24 @@ const struct tap_op tap_attention_packed_op = {
     .scratch = attention_scratch,
 };
 
-/* Checks what both functions share, for rows of `columns` = H*K numbers, and records the node. */
-static struct tap_tensor *record(struct tap_tape *tape, const struct tap_op *op, struct tap_tensor *const *inputs,
+static bool bias_fits(struct tap_tape *tape, const struct tap_op *op, const struct tap_attention_options *options,
+                      size_t longest)
+{
+    const struct tap_tensor *bias = options->bias;
+    if (bias == NULL)
+        return true;
+    if (bias->n_dims == 3 && (bias->shape[0] == 1 || bias->shape[0] == options->heads) &&
+        bias->shape[1] == bias->shape[2] && bias->shape[1] >= longest)
+        return true;
+    char text[TAP_SHAPE_TEXT_BYTES];
+    tap_op_fail(tape, op, TAP_ERR_SHAPE, "bias %s; (1 or %zu, T, T) with T at least %zu is needed",
+                tap_shape_text(bias->n_dims, bias->shape, text), options->heads, longest);
+    return false;
+}
+
+/* Checks what both functions share, for rows of `columns` = H*K numbers, and records the node. `inputs` has room for the
+ * bias. */
+static struct tap_tensor *record(struct tap_tape *tape, const struct tap_op *op, struct tap_tensor **inputs,
                                  int n_inputs, size_t columns, const struct tap_segments *segments,
                                  const struct tap_attention_options *options)
 {
@@ -122,6 +142,12 @@ static struct tap_tensor *record(struct tap_tape *tape, const struct tap_op *op,
         return tap_op_fail(tape, op, TAP_ERR_SHAPE, "%zu heads do not divide %zu columns", options->heads, columns);
     if (!(options->dropout >= 0 && options->dropout < 1))
         return tap_op_fail(tape, op, TAP_ERR_VALUE, "dropout %g is not in [0, 1)", options->dropout);
+    size_t longest = tap_longest_segment(segments);
+    if (!bias_fits(tape, op, options, longest))
+        return NULL;
+    bool is_packed = n_inputs == 1;
+    if (options->bias != NULL)
+        inputs[n_inputs++] = options->bias;
     const size_t shape[] = {rows, columns};
     struct tap_node *node = tap_node_new(tape, op, inputs, n_inputs, 2, shape, sizeof(struct attention_attributes));
     if (node == NULL)
@@ -130,8 +156,8 @@ static struct tap_tensor *record(struct tap_tape *tape, const struct tap_op *op,
     p->segments = *segments;
     p->options = *options;
     p->width = columns / options->heads;
-    p->is_packed = n_inputs == 1;
-    p->longest = tap_longest_segment(segments);
+    p->is_packed = is_packed;
+    p->longest = longest;
     if (!tap_node_save(node, 2 * rows * options->heads, &p->softmax))
         return NULL;
     return tap_node_run(node);
@@ -139,14 +165,14 @@ static struct tap_tensor *record(struct tap_tape *tape, const struct tap_op *op,
 
 /* tap_attention: scaled dot-product attention of every sequence with itself, in H heads.
  *
- * Formula    S = c Q K^T with c = 1/sqrt(K) or 1; P = softmax(S) over the keys that a token may see; Y = dropout(P) V;
+ * Formula    S = c Q K^T + bias with c = 1/sqrt(K) or 1; P = softmax(S) over the keys that a token may see; Y = dropout(P) V;
  *            head h works on the columns h*K .. (h+1)*K-1 of Q, K, V and Y
  * Backward   with dP = dY V^T (dropped alike): dS = P * (dP - sum_j dP_j P_j); dQ += c dS K;
- *            dK += c dS^T Q; dV += dropout(P)^T dY. P is made again from Q, K and two saved numbers a row
+ *            dK += c dS^T Q; dV += dropout(P)^T dY; dbias += dS, summed over sequences (and heads, for one bias). P is made again from Q, K and two saved numbers a row
  * Source     Vaswani et al. 2017, arXiv:1706.03762 section 3.2; recomputation: Dao et al. 2022, arXiv:2205.14135
  * Shapes     q, k, v (N,H*K) with N = segments->offsets[S] -> y (N,H*K); sequences may be empty; N >= 0
  * Ownership  y belongs to the tape until tap_tape_reset; segments' arrays are borrowed until then
- * Errors     TAP_ERR_SHAPE when shapes differ, heads do not divide the columns (at least as many) or segments cover
+ * Errors     TAP_ERR_SHAPE when shapes differ, the bias has another shape, heads do not divide the columns (at least as many) or segments cover
  *            another number of rows; TAP_ERR_VALUE for a dropout outside [0, 1) or broken segments; TAP_ERR_MEMORY.
  *            Returns NULL, marks the tape
  * Threads    over sequences and heads; a sequence's numbers have the same bits whatever stands beside it
@@ -156,7 +182,7 @@ struct tap_tensor *tap_attention(struct tap_tape *tape, struct tap_tensor *q, st
                                  struct tap_tensor *v, const struct tap_segments *segments,
                                  const struct tap_attention_options *options)
 {
-    struct tap_tensor *inputs[] = {q, k, v};
+    struct tap_tensor *inputs[] = {q, k, v, NULL};
     if (!tap_op_ready(tape, &tap_attention_op, inputs, 3))
         return NULL;
     if (q->n_dims != 2 || !tap_same_shape(q, k) || !tap_same_shape(q, v)) {
@@ -178,12 +204,13 @@ struct tap_tensor *tap_attention_packed(struct tap_tape *tape, struct tap_tensor
                                         const struct tap_segments *segments,
                                         const struct tap_attention_options *options)
 {
-    if (!tap_op_ready(tape, &tap_attention_packed_op, &qkv, 1))
+    struct tap_tensor *inputs[] = {qkv, NULL};
+    if (!tap_op_ready(tape, &tap_attention_packed_op, inputs, 1))
         return NULL;
     if (qkv->n_dims != 2 || qkv->shape[1] % 3 != 0) {
         char text[TAP_SHAPE_TEXT_BYTES];
         return tap_op_fail(tape, &tap_attention_packed_op, TAP_ERR_SHAPE, "qkv %s; (N, 3*H*K) is needed",
                            tap_shape_text(qkv->n_dims, qkv->shape, text));
     }
-    return record(tape, &tap_attention_packed_op, &qkv, 1, qkv->shape[1] / 3, segments, options);
+    return record(tape, &tap_attention_packed_op, inputs, 1, qkv->shape[1] / 3, segments, options);
 }

@@ -23,6 +23,9 @@ struct tap_attention_options {
     /* Where to keep the weights after softmax and dropout, NULL: nowhere. For sequence s of length T they are (H, T, T)
      * and begin at sum over earlier sequences of H*T*T. The caller's memory, until the tape is reset. */
     tap_real *out_weights;
+    /* Added to the scores before the softmax, NULL: nothing. (H or 1, T, T) with T the longest sequence's length or more;
+     * a shorter sequence takes the top-left part. -infinity hides a key; a token that sees none gets zeros. */
+    struct tap_tensor *bias;
 };
 
 enum tap_pooling { TAP_POOLING_MEAN, TAP_POOLING_MAX, TAP_POOLING_CLS };

@@ -138,6 +138,24 @@ struct tap_model *tap_checkpoint_model(const struct tap_checkpoint *checkpoint, 
     return NULL;
 }
 
+enum tap_status tap_checkpoint_check_files(const struct tap_checkpoint *checkpoint, const struct tap_data *data,
+                                           struct tap_error *error)
+{
+    for (int part = 0; part < TAP_N_PARTS; part++) {
+        const struct tap_fingerprint *now = &data->files[part];
+        const struct tap_fingerprint *then = &checkpoint->files[part];
+        if (now->path == NULL && then->path == NULL)
+            continue;
+        if (now->path == NULL || then->path == NULL)
+            return tap_error_set(error, TAP_ERR_FORMAT, "%s: config and fingerprints name different data files",
+                                 checkpoint->path);
+        if (now->n_bytes != then->n_bytes || strcmp(now->hash, then->hash) != 0)
+            return tap_error_set(error, TAP_ERR_VALUE, "%s: the file has changed since %s was written", now->path,
+                                 checkpoint->path);
+    }
+    return TAP_OK;
+}
+
 /* Finds the array `name` and checks that it has the tensor's shape. */
 static enum tap_status check_array(struct tap_npz *npz, const char *path, const char *name,
                                    const struct tap_tensor *tensor, size_t *out_index, struct tap_error *error)
@@ -223,9 +241,9 @@ enum tap_status tap_checkpoint_read_optimizer(const struct tap_checkpoint *check
                                          item->name);
                 if (check_array(checkpoint->npz, checkpoint->path, name, &item->tensor, &index, error) != TAP_OK)
                     return error->status;
-                if (round == 1 &&
-                    read_array(checkpoint->npz, checkpoint->path, name, index,
-                               tap_optimizer_state_block(optimizer, s) + item->offset, item->tensor.size, error) != TAP_OK)
+                if (round == 1 && read_array(checkpoint->npz, checkpoint->path, name, index,
+                                             tap_optimizer_state_block(optimizer, s) + item->offset, item->tensor.size,
+                                             error) != TAP_OK)
                     return error->status;
             }
     tap_optimizer_set_steps(optimizer, (long)checkpoint->progress.step);

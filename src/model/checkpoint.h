@@ -63,6 +63,11 @@ void tap_checkpoint_close(struct tap_checkpoint *checkpoint); /* accepts NULL */
 /* The model that the checkpoint holds, with its parameters. The caller frees it. */
 struct tap_model *tap_checkpoint_model(const struct tap_checkpoint *checkpoint, struct tap_error *error);
 
+/* Checks that the files that `data` was made of are those that the checkpoint was trained on. TAP_ERR_VALUE names the
+ * one that has changed. */
+enum tap_status tap_checkpoint_check_files(const struct tap_checkpoint *checkpoint, const struct tap_data *data,
+                                           struct tap_error *error);
+
 /* Reads the optimizer's states and its count of steps. All are checked before any is overwritten. */
 enum tap_status tap_checkpoint_read_optimizer(const struct tap_checkpoint *checkpoint,
                                               const struct tap_parameters *parameters, struct tap_optimizer *optimizer,

@@ -1,12 +1,13 @@
-/* checkpoint_meta.c: see checkpoint_meta.h. The members, in order: format, version, engine, kernel_family, threads, step,
- * epoch, position, loss_sum, loss_weight, best_metric and best_step (once there is a best), stale_evaluations, config,
- * labels, vocabulary, tokenizer (kind, lowercase, max_length, add_cls), files. Reals have 17 digits: they come back to
- * the last bit. */
+/* checkpoint_meta.c: see checkpoint_meta.h. The members, in order: format, version, engine, kernel_family, threads,
+ * step, epoch, position, loss_sum, loss_weight, best_metric and best_step (once there is a best), stale_evaluations,
+ * config, labels, vocabulary, tokenizer (kind, lowercase, max_length, add_cls), files. Reals have 17 digits: they come
+ * back to the last bit. */
 #include "checkpoint_meta.h"
 
 #include <string.h>
 
 #include "config_number.h"
+#include "config_use.h"
 #include "gemm.h"
 #include "json.h"
 #include "mem.h"
@@ -15,7 +16,8 @@
 
 static const char *const part_names[TAP_N_PARTS] = {"train", "valid", "test"};
 
-/* --- writing ------------------------------------------------------------------------------------------------------- */
+/* --- writing -------------------------------------------------------------------------------------------------------
+ */
 
 static void write_value(struct tap_json *group, const struct tap_config *config, size_t key, struct tap_error *error)
 {
@@ -129,7 +131,8 @@ char *tap_checkpoint_meta_write(const struct tap_checkpoint_content *content, si
     return text;
 }
 
-/* --- reading ------------------------------------------------------------------------------------------------------- */
+/* --- reading -------------------------------------------------------------------------------------------------------
+ */
 
 static void read_value(struct tap_checkpoint *checkpoint, const struct tap_json_place *group, size_t key,
                        struct tap_config_errors *errors)
@@ -159,6 +162,15 @@ static void read_value(struct tap_checkpoint *checkpoint, const struct tap_json_
     tap_config_text_clear(&number);
 }
 
+/* A message of a part that does not know the file. */
+static void set_named(struct tap_error *error, const char *path, const char *message)
+{
+    if (strstr(message, path) != NULL)
+        tap_error_set(error, TAP_ERR_FORMAT, "%s", message);
+    else
+        tap_error_set(error, TAP_ERR_FORMAT, "%s: %s", path, message);
+}
+
 static enum tap_status read_config(struct tap_checkpoint *checkpoint, const struct tap_json_place *meta,
                                    struct tap_error *error)
 {
@@ -172,8 +184,10 @@ static enum tap_status read_config(struct tap_checkpoint *checkpoint, const stru
     }
     if (error->status == TAP_OK)
         tap_config_finish(&checkpoint->config, &errors);
-    if (tap_config_errors_count(&errors) > 0)
-        tap_error_set(error, TAP_ERR_FORMAT, "%s", tap_config_errors_get(&errors, 0));
+    if (errors.out_of_memory)
+        tap_error_memory(error, "a config");
+    else if (tap_config_errors_count(&errors) > 0)
+        set_named(error, checkpoint->path, tap_config_errors_get(&errors, 0));
     tap_config_errors_clear(&errors);
     return error->status;
 }
@@ -216,8 +230,19 @@ static enum tap_status read_tokenizer(struct tap_checkpoint *checkpoint, const s
     bool lowercase = tap_json_get_flag(&rules, "lowercase");
     uint32_t max_length = (uint32_t)tap_json_get_integer(&rules, "max_length", 1, INT32_MAX);
     bool add_cls = tap_json_get_flag(&rules, "add_cls");
-    if (error->status == TAP_OK)
-        checkpoint->tokenizer = tap_tokenizer_from_parts(kind, lowercase, max_length, add_cls, tokens, n, error);
+    struct tap_data_options data = tap_config_data_options(&checkpoint->config);
+    if (error->status == TAP_OK && (strcmp(kind, data.tokenizer) != 0 || lowercase != data.lowercase ||
+                                    max_length != (uint32_t)data.max_length || add_cls != data.add_cls))
+        tap_error_set(error, TAP_ERR_FORMAT, "%s: the tokenizer is not the one that its config describes",
+                      checkpoint->path);
+    if (error->status == TAP_OK) {
+        struct tap_error own = {0};
+        checkpoint->tokenizer = tap_tokenizer_from_parts(kind, lowercase, max_length, add_cls, tokens, n, &own);
+        if (own.status == TAP_ERR_MEMORY)
+            *error = own;
+        else if (checkpoint->tokenizer == NULL)
+            set_named(error, checkpoint->path, own.message);
+    }
     tap_mem_free(tokens);
     return error->status;
 }
@@ -254,10 +279,10 @@ static void read_progress(struct tap_progress *progress, const struct tap_json_p
     progress->position = tap_json_get_integer(meta, "position", 0, UINT32_MAX);
     progress->loss_sum = tap_json_get_real(meta, "loss_sum");
     progress->loss_weight = tap_json_get_real(meta, "loss_weight");
-    progress->has_best = tap_json_has(meta, "best_metric");
+    progress->has_best = tap_json_has(meta, "best_metric") || tap_json_has(meta, "best_step");
     if (progress->has_best) {
         progress->best_metric = tap_json_get_real(meta, "best_metric");
-        progress->best_step = tap_json_get_integer(meta, "best_step", 0, INT64_MAX);
+        progress->best_step = tap_json_get_integer(meta, "best_step", 0, progress->step);
     }
     progress->stale_evaluations = tap_json_get_integer(meta, "stale_evaluations", 0, INT64_MAX);
 }
@@ -269,10 +294,21 @@ static enum tap_status read_all(struct tap_checkpoint *checkpoint, const struct 
     if (error->status == TAP_OK && format != TAP_CHECKPOINT_FORMAT)
         return tap_error_set(error, TAP_ERR_FORMAT, "%s: checkpoint format %lld; this program reads format %d",
                              checkpoint->path, (long long)format, TAP_CHECKPOINT_FORMAT);
+    /* these three tell a person about the run; nothing here depends on them, but they must be there */
+    tap_json_get_text(meta, "version");
+    tap_json_get_text(meta, "engine");
+    tap_json_get_integer(meta, "threads", 0, INT32_MAX);
     const char *family = tap_json_get_text(meta, "kernel_family");
     read_progress(&checkpoint->progress, meta);
     if (error->status != TAP_OK)
         return error->status;
+    if (checkpoint->progress.loss_weight < 0)
+        return tap_error_set(error, TAP_ERR_FORMAT, "%s: loss_weight is below 0", checkpoint->path);
+    if ((checkpoint->progress.epoch == 0) != (checkpoint->progress.step == 0) ||
+        (checkpoint->progress.epoch == 0 && checkpoint->progress.position != 0))
+        return tap_error_set(error, TAP_ERR_FORMAT, "%s: step %lld cannot be at position %lld of epoch %lld",
+                             checkpoint->path, (long long)checkpoint->progress.step,
+                             (long long)checkpoint->progress.position, (long long)checkpoint->progress.epoch);
     checkpoint->kernel_family = tap_mem_copy_text(family, strlen(family));
     if (checkpoint->kernel_family == NULL)
         return tap_error_memory(error, "a checkpoint");

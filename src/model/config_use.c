@@ -6,7 +6,9 @@
 #define CONFIG_CHOICES(tag) static const char *const tag##_words[] __attribute__((unused)) = {
 #define CONFIG_CHOICE(enumerator, word, when) [enumerator] = word,
 #define CONFIG_CHOICE_OTHER(enumerator) [enumerator] = "",
-#define CONFIG_CHOICES_END(tag) };
+#define CONFIG_CHOICES_END(tag)                                                                                        \
+    }                                                                                                                  \
+    ;
 #include "config.def"
 
 struct tap_data_options tap_config_data_options(const struct tap_config *config)
@@ -30,7 +32,11 @@ struct tap_data_options tap_config_data_options(const struct tap_config *config)
         .max_vocab = data->max_vocab,
         .max_length = data->max_length,
         .add_cls = config->model.pooling == TAP_CONFIG_POOLING_CLS,
-        .task_options = {.rows = config->task.rows, .language = tap_config_language_words[config->task.language]},
+        .task_options = {.rows = config->task.rows,
+                         .language = tap_config_language_words[config->task.language],
+                         .length = config->task.length,
+                         .depth = config->task.depth,
+                         .kinds = config->task.kinds},
     };
 }
 
@@ -101,7 +107,7 @@ struct tap_model_options tap_config_model_options(const struct tap_config *confi
                     .residual = model->residual,
                     .norm = model->norm == TAP_CONFIG_NORM_LAYER ? TAP_NORM_LAYER : TAP_NORM_NONE,
                     .norm_position = model->norm_position == TAP_CONFIG_NORM_POSITION_PRE ? TAP_NORM_POSITION_PRE
-                                                                                         : TAP_NORM_POSITION_POST,
+                                                                                          : TAP_NORM_POSITION_POST,
                     .norm_eps = model->norm_eps},
         .pooling = pooling_of(model->pooling),
         .classes = classes,

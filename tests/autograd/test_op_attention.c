@@ -27,6 +27,22 @@ static struct tap_tensor *build_same(struct tap_tape *tape, struct tap_tensor *c
     return tap_attention(tape, inputs[0], inputs[0], inputs[0], e->segments, &e->options);
 }
 
+static struct tap_tensor *build_biased(struct tap_tape *tape, struct tap_tensor *const *inputs, const void *extra)
+{
+    const struct extra *e = extra;
+    struct tap_attention_options options = e->options;
+    options.bias = inputs[3];
+    return tap_attention(tape, inputs[0], inputs[1], inputs[2], e->segments, &options);
+}
+
+static struct tap_tensor *build_packed_biased(struct tap_tape *tape, struct tap_tensor *const *inputs, const void *extra)
+{
+    const struct extra *e = extra;
+    struct tap_attention_options options = e->options;
+    options.bias = inputs[1];
+    return tap_attention_packed(tape, inputs[0], e->segments, &options);
+}
+
 static struct tap_tensor *build_packed(struct tap_tape *tape, struct tap_tensor *const *inputs, const void *extra)
 {
     const struct extra *e = extra;
@@ -44,20 +60,20 @@ static const struct tap_segments one_token = {1, one_token_offsets, 0}, five = {
                                  many = {6, many_offsets, 0};
 
 #define KEY {{20170612, 5}}
-static const struct extra one_token_1 = {&one_token, {1, false, true, 0, KEY, NULL}},
-                          one_token_3 = {&one_token, {3, false, true, 0, KEY, NULL}},
-                          five_1 = {&five, {1, false, true, 0, KEY, NULL}}, seven_7 = {&seven, {7, false, true, 0, KEY, NULL}},
-                          seven_causal = {&seven, {1, true, true, 0, KEY, NULL}},
-                          unequal_2 = {&unequal, {2, false, true, 0, KEY, NULL}},
-                          unequal_causal = {&unequal, {3, true, true, 0, KEY, NULL}},
-                          unscaled = {&unequal, {2, false, false, 0, KEY, NULL}},
-                          dropped = {&unequal, {2, false, true, 0.3, KEY, NULL}},
-                          dropped_causal = {&unequal, {2, true, false, 0.5, KEY, NULL}},
-                          none_2 = {&none, {2, false, true, 0, KEY, NULL}}, empty_2 = {&empty, {2, true, true, 0.1, KEY, NULL}},
-                          block_2 = {&block, {2, false, true, 0, KEY, NULL}}, long_1 = {&long_one, {1, false, true, 0, KEY, NULL}},
-                          long_causal = {&long_one, {2, true, true, 0.2, KEY, NULL}},
-                          longer_1 = {&longer, {1, true, true, 0, KEY, NULL}}, many_4 = {&many, {4, false, true, 0, KEY, NULL}},
-                          many_dropped = {&many, {4, true, true, 0.1, KEY, NULL}};
+static const struct extra one_token_1 = {&one_token, {1, false, true, 0, KEY, NULL, NULL}},
+                          one_token_3 = {&one_token, {3, false, true, 0, KEY, NULL, NULL}},
+                          five_1 = {&five, {1, false, true, 0, KEY, NULL, NULL}}, seven_7 = {&seven, {7, false, true, 0, KEY, NULL, NULL}},
+                          seven_causal = {&seven, {1, true, true, 0, KEY, NULL, NULL}},
+                          unequal_2 = {&unequal, {2, false, true, 0, KEY, NULL, NULL}},
+                          unequal_causal = {&unequal, {3, true, true, 0, KEY, NULL, NULL}},
+                          unscaled = {&unequal, {2, false, false, 0, KEY, NULL, NULL}},
+                          dropped = {&unequal, {2, false, true, 0.3, KEY, NULL, NULL}},
+                          dropped_causal = {&unequal, {2, true, false, 0.5, KEY, NULL, NULL}},
+                          none_2 = {&none, {2, false, true, 0, KEY, NULL, NULL}}, empty_2 = {&empty, {2, true, true, 0.1, KEY, NULL, NULL}},
+                          block_2 = {&block, {2, false, true, 0, KEY, NULL, NULL}}, long_1 = {&long_one, {1, false, true, 0, KEY, NULL, NULL}},
+                          long_causal = {&long_one, {2, true, true, 0.2, KEY, NULL, NULL}},
+                          longer_1 = {&longer, {1, true, true, 0, KEY, NULL, NULL}}, many_4 = {&many, {4, false, true, 0, KEY, NULL, NULL}},
+                          many_dropped = {&many, {4, true, true, 0.1, KEY, NULL, NULL}};
 
 #define QKV(n, columns) {{2, {n, columns}, 0, 0}, {2, {n, columns}, 0, 0}, {2, {n, columns}, 0, 0}}
 static const struct op_case cases[] = {
@@ -77,6 +93,11 @@ static const struct op_case cases[] = {
     {"constant q", 3, {{2, {13, 6}, 0, 1}, {2, {13, 6}, 0, 0}, {2, {13, 6}, 0, 0}}, build, &unequal_2, 0},
     {"constant k", 3, {{2, {13, 6}, 0, 0}, {2, {13, 6}, 0, 1}, {2, {13, 6}, 0, 0}}, build, &dropped, 0},
     {"constant v", 3, {{2, {13, 6}, 0, 0}, {2, {13, 6}, 0, 0}, {2, {13, 6}, 0, 1}}, build, &unequal_causal, 0},
+    {"bias of each head", 4, {{2, {13, 6}, 0, 0}, {2, {13, 6}, 0, 0}, {2, {13, 6}, 0, 0}, {3, {2, 5, 5}, 0, 0}}, build_biased, &unequal_2, 0},
+    {"one bias for all heads, larger than needed", 4, {{2, {13, 6}, 0, 0}, {2, {13, 6}, 0, 0}, {2, {13, 6}, 0, 0}, {3, {1, 8, 8}, 0, 0}}, build_biased, &dropped, 0},
+    {"constant bias, causal", 4, {{2, {13, 6}, 0, 0}, {2, {13, 6}, 0, 0}, {2, {13, 6}, 0, 0}, {3, {1, 5, 5}, 0, 1}}, build_biased, &unequal_causal, 0},
+    {"bias alone wants a gradient", 4, {{2, {13, 6}, 0, 1}, {2, {13, 6}, 0, 1}, {2, {13, 6}, 0, 1}, {3, {2, 5, 5}, 0, 0}}, build_biased, &unequal_2, 0},
+    {"bias over several blocks", 4, {{2, {67, 4}, 0, 0}, {2, {67, 4}, 0, 0}, {2, {67, 4}, 0, 0}, {3, {2, 67, 67}, 0, 0}}, build_biased, &long_causal, 0},
     {"all constant", 3, {{2, {13, 6}, 0, 1}, {2, {13, 6}, 0, 1}, {2, {13, 6}, 0, 1}}, build, &unequal_2, 0},
     {"no sequence", 3, QKV(0, 6), build, &none_2, 0},
     {"empty sequences", 3, QKV(0, 6), build, &empty_2, 0},
@@ -91,6 +112,7 @@ OP_CASES(tap_attention, cases);
 
 #define PACKED(n, columns) {{2, {n, 3 * (columns)}, 0, 0}}
 static const struct op_case packed_cases[] = {
+    {"bias", 2, {{2, {13, 18}, 0, 0}, {3, {2, 5, 5}, 0, 0}}, build_packed_biased, &unequal_2, 0},
     {"one number each", 1, PACKED(1, 1), build_packed, &one_token_1, 0},
     {"one token", 1, PACKED(1, 6), build_packed, &one_token_3, 0},
     {"one head", 1, PACKED(5, 3), build_packed, &five_1, 0},
@@ -332,7 +354,7 @@ static struct tap_tensor *attend_and_keep(struct tap_tape *tape, double dropout,
     static tap_real numbers[KEPT_TOKENS * 3 * KEPT_COLUMNS];
     const size_t shape[] = {KEPT_TOKENS, 3 * KEPT_COLUMNS};
     fill_values(numbers, KEPT_TOKENS * 3 * KEPT_COLUMNS, OP_FILL_NORMAL, 31);
-    const struct tap_attention_options options = {KEPT_HEADS, causal, true, dropout, KEY, out_weights};
+    const struct tap_attention_options options = {KEPT_HEADS, causal, true, dropout, KEY, out_weights, NULL};
     struct tap_tensor *y = tap_attention_packed(tape, tap_input(tape, 2, shape, numbers), &kept_segments, &options);
     cr_assert_not_null(y);
     return y;
