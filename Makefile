@@ -82,6 +82,7 @@ build/%/src/autograd/small_product.o: NUMERICS = -ffp-contract=fast -fno-math-er
 
 SANITIZE_FLAGS = -O1 -DTAP_CHECKS -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
 $(eval $(call variant,float,))
+$(eval $(call variant,double,-DTAP_REAL_IS_DOUBLE))
 $(eval $(call variant,test-float,-DTAP_CHECKS))
 $(eval $(call variant,test-double,-DTAP_CHECKS -DTAP_REAL_IS_DOUBLE))
 $(eval $(call variant,sanitize-float,$(SANITIZE_FLAGS)))
@@ -90,6 +91,15 @@ $(eval $(call variant,sanitize-double,$(SANITIZE_FLAGS) -DTAP_REAL_IS_DOUBLE))
 
 float: build/float/libtapestry.a $(PROGRAMS:%=train/%)
 train/%: build/float/bin/%
+	cp $< $@
+train/gradcheck: build/double/bin/gradcheck
+	cp $< $@
+# the tests find all programs of a variant in one folder
+build/test-float/bin/gradcheck: build/test-double/bin/gradcheck
+	@mkdir -p $(@D)
+	cp $< $@
+build/sanitize-float/bin/gradcheck: build/sanitize-double/bin/gradcheck
+	@mkdir -p $(@D)
 	cp $< $@
 
 # Names a missing dependency and the command that installs it, before the compiler fails on it.

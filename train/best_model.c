@@ -7,9 +7,6 @@
 
 #include "mem.h"
 
-#define BEST_NAME "best.npz"
-#define LAST_NAME "last.npz"
-
 /* The whole checkpoint at `path`, if it is of `step`; else NULL, which is no error but for memory. */
 static struct tap_checkpoint *open_step(const char *path, int64_t step, struct tap_error *error)
 {
@@ -27,7 +24,7 @@ static struct tap_checkpoint *open_step(const char *path, int64_t step, struct t
 static bool publish_best(const struct run_folder *folder, const char *path, int64_t step, struct tap_error *error)
 {
     struct tap_checkpoint *best = open_step(path, step, error);
-    bool found = best != NULL && run_folder_publish(folder, path, BEST_NAME, error) == TAP_OK;
+    bool found = best != NULL && run_folder_publish(folder, path, RUN_BEST_NAME, error) == TAP_OK;
     tap_checkpoint_close(best);
     return found;
 }
@@ -49,7 +46,7 @@ enum tap_status best_model_take_along(const struct tap_checkpoint *from, const s
     if (!from->progress.has_best)
         return TAP_OK;
     char *beside = folder_of(from->path, error);
-    char *path = beside == NULL ? NULL : path_join(beside, BEST_NAME, error);
+    char *path = beside == NULL ? NULL : path_join(beside, RUN_BEST_NAME, error);
     if (path != NULL && !publish_best(folder, path, from->progress.best_step, error) && error->status == TAP_OK)
         report_error(
             "warning: the best model, of step %lld, is not beside %s: the new folder has none until a better one",
@@ -64,7 +61,7 @@ static enum tap_status mend_best(const struct tap_checkpoint *from, const struct
                                  struct tap_error *error)
 {
     int64_t step = from->progress.best_step;
-    char *best_path = path_join(folder->path, BEST_NAME, error);
+    char *best_path = path_join(folder->path, RUN_BEST_NAME, error);
     char *step_path = run_folder_step_path(folder->path, step, error);
     struct tap_checkpoint *best = open_step(best_path, step, error);
     if (best == NULL && error->status == TAP_OK && !publish_best(folder, step_path, step, error) &&
@@ -80,9 +77,9 @@ static enum tap_status mend_best(const struct tap_checkpoint *from, const struct
 enum tap_status best_model_mend(const struct tap_checkpoint *from, const struct run_folder *folder,
                                 struct tap_error *error)
 {
-    char *last_path = path_join(folder->path, LAST_NAME, error);
+    char *last_path = path_join(folder->path, RUN_LAST_NAME, error);
     if (last_path != NULL && strcmp(last_path, from->path) != 0)
-        run_folder_publish(folder, from->path, LAST_NAME, error);
+        run_folder_publish(folder, from->path, RUN_LAST_NAME, error);
     tap_mem_free(last_path);
     if (error->status == TAP_OK && from->progress.has_best)
         mend_best(from, folder, error);
@@ -92,7 +89,7 @@ enum tap_status best_model_mend(const struct tap_checkpoint *from, const struct 
 bool best_model_read(struct training *training, struct tap_error *error)
 {
     int64_t step = training->progress.best_step;
-    char *path = path_join(training->folder->path, BEST_NAME, error);
+    char *path = path_join(training->folder->path, RUN_BEST_NAME, error);
     struct tap_checkpoint *best = open_step(path, step, error);
     if (best != NULL)
         tap_parameters_read(&training->model->parameters, best->npz, path, false, NULL, error);

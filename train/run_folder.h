@@ -10,6 +10,10 @@
 #include "checkpoint.h"
 #include "json.h"
 
+#define RUN_METRICS_NAME "metrics.jsonl"
+#define RUN_LAST_NAME "last.npz"
+#define RUN_BEST_NAME "best.npz"
+
 struct run_folder {
     char *path;
     int descriptor; /* of the folder, locked; -1: closed */
@@ -29,6 +33,9 @@ enum tap_status run_folder_open(struct run_folder *folder, const char *path, str
 /* Closes what is open; reports what metrics.jsonl could not take. */
 enum tap_status run_folder_close(struct run_folder *folder, struct tap_error *error);
 
+/* Marks `error` with TAP_ERR_IO: the path, what cannot be done, and errno's reason. */
+enum tap_status run_io_error(struct tap_error *error, const char *path, const char *what);
+
 /* "<folder>/<name>", for tap_mem_free; NULL with error marked. */
 char *path_join(const char *folder, const char *name, struct tap_error *error);
 
@@ -45,6 +52,9 @@ enum tap_status run_folder_start_metrics(struct run_folder *folder, int64_t step
 
 /* Appends one line and frees `object`. Errors of building it may still stand in `error`: nothing is written then. */
 enum tap_status run_folder_log(struct run_folder *folder, struct tap_json *object, struct tap_error *error);
+
+/* The step of a step file's name, "step-<8 or more digits>.npz"; -1 for any other name. */
+int64_t run_folder_step_of_name(const char *name);
 
 /* "<folder>/step-<step>.npz", for tap_mem_free; NULL with error marked. */
 char *run_folder_step_path(const char *folder, int64_t step, struct tap_error *error);

@@ -252,7 +252,7 @@ static int output_file(const struct program_options *options)
 {
     int ends[2];
     if (options->stdout_path != NULL) {
-        int fd = open(options->stdout_path, O_WRONLY | O_CLOEXEC);
+        int fd = open(options->stdout_path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
         cr_assert(fd >= 0);
         return fd;
     }

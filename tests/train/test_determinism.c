@@ -49,6 +49,21 @@ Test(determinism, any_number_of_threads_gives_the_same_bytes)
     }
 }
 
+Test(determinism, settings_of_openmp_do_not_matter)
+{
+    static const char *const settings[] = {"OMP_DYNAMIC=true",   "OMP_SCHEDULE=dynamic,1", "OMP_MAX_ACTIVE_LEVELS=3",
+                                           "OMP_PROC_BIND=true", "OMP_THREAD_LIMIT=1",     "BLIS_NUM_THREADS=4"};
+    write_text_file(work_path("tiny.cfg"), "model: {d_model: 24, heads: 3, layers: 1, d_ff: 48}\ndata: {task: order}\n"
+                                           "task: {rows: 60}\ntrain: {steps: 2, batch_size: 40}\n");
+    expect_done(RUN("train", "--config", work_path("tiny.cfg"), "--out", work_path("run"), "--threads", "1"));
+    for (size_t i = 0; i < sizeof settings / sizeof settings[0]; i++) {
+        const struct program_options options = {.environment = settings[i]};
+        const char *folder = work_path(text_of("run-%d", (int)i));
+        expect_done(RUN_WITH(&options, "train", "--config", work_path("tiny.cfg"), "--out", folder, "--threads", "2"));
+        cr_assert(same_arrays(work_path("run/last.npz"), text_of("%s/last.npz", folder)), "%s", settings[i]);
+    }
+}
+
 Test(determinism, watching_a_run_does_not_change_it)
 {
     const char *config = work_path("tiny.cfg");

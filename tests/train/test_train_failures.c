@@ -5,6 +5,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
@@ -202,6 +203,29 @@ Test(train_failures, numbers_out_of_hand_end_the_run)
                  "--set", "optim.lr=1e37");
     cr_assert_eq(result.status, 1);
     cr_assert_eq(count_lines(result.err), 1);
+}
+
+Test(train_failures, a_terminal_shows_one_line_that_is_written_over)
+{
+    char text[4096];
+    int terminal = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC | O_NONBLOCK);
+    if (terminal < 0 || grantpt(terminal) != 0 || unlockpt(terminal) != 0)
+        cr_skip_test("there are no terminals");
+    const char *name = text_of("%s", ptsname(terminal));
+    int other_end = open(name, O_RDWR | O_NOCTTY | O_CLOEXEC); /* keeps what was written until it is read */
+    const struct program_options options = {.stdout_path = name};
+    write_text_file(work_path("tiny.cfg"), TINY_CONFIG "train: {steps: 4, batch_size: 16, log_every: 1}\n");
+    expect_done(RUN_WITH(&options, "train", "--config", work_path("tiny.cfg"), "--out", work_path("run")));
+    ssize_t n = read(terminal, text, sizeof text - 1);
+    cr_assert(n > 0);
+    text[n] = '\0';
+    cr_assert_not_null(strstr(text, "\rstep 1/4  epoch 1  loss "), "%s", text);
+    cr_assert_not_null(strstr(text, "\rstep 4/4  epoch 1  loss "), "%s", text);
+    cr_assert_not_null(strstr(text, " tokens/s  "));
+    cr_assert_not_null(strstr(text, "\r\033[Kstep 4  valid: loss "), "%s", text);
+    cr_assert_null(strstr(text, "left\r\n"));
+    close(other_end);
+    close(terminal);
 }
 
 Test(train_failures, output_that_nobody_takes_does_not_stop_the_run)
