@@ -41,7 +41,7 @@ static void draw_balanced(struct tap_rng *rng, const struct sizes *sizes, size_t
     for (size_t i = 0; i < n_bytes; i++) {
         bool may_open = n_open < (size_t)sizes->depth && n_open < n_bytes - i;
         bool may_close = n_open > 0;
-        if (may_open && (!may_close || tap_rng_below(rng, 2) == 0)) {
+        if (!may_close || (may_open && tap_rng_below(rng, 2) == 0)) {
             uint32_t kind = tap_rng_below(rng, (uint32_t)sizes->kinds);
             out_text[i] = opening[kind];
             expected[n_open++] = closing[kind];
