@@ -44,6 +44,11 @@ INCLUDE_bench = $(INCLUDE_src/model)
 INCLUDE_train = $(INCLUDE_src/model) -Itrain
 INCLUDE_tests = $(INCLUDE_train) -Itests
 
+# `make V=1` shows the commands themselves.
+ifndef V
+Q = @
+endif
+
 all: float
 	@true
 
@@ -51,20 +56,25 @@ all: float
 define variant
 build/$(1)/%.o: %.c build/deps-found
 	@mkdir -p $$(@D)
-	$$(CC) -std=c11 -fopenmp $$(CPPFLAGS) $$(CFLAGS) $(2) $$(INCLUDE_$$(patsubst %/,%,$$(if $$(filter tests/%,$$<),tests/,$$(dir $$<)))) -MMD -MP -c -o $$@ $$<
+	@echo "  compile $$@"
+	$$(Q)$$(CC) -std=c11 -fopenmp $$(CPPFLAGS) $$(CFLAGS) $(2) $$(INCLUDE_$$(patsubst %/,%,$$(if $$(filter tests/%,$$<),tests/,$$(dir $$<)))) -MMD -MP -c -o $$@ $$<
 build/$(1)/libtapestry.a: $$(LIBRARY_SOURCES:%.c=build/$(1)/%.o)
-	rm -f $$@
-	$$(AR) rcs $$@ $$^
+	@echo "  archive $$@"
+	@rm -f $$@
+	$$(Q)$$(AR) rcs $$@ $$^
 build/$(1)/libtrainer.a: $$(TRAINER_SOURCES:%.c=build/$(1)/%.o)
-	rm -f $$@
-	$$(AR) rcs $$@ $$^
+	@echo "  archive $$@"
+	@rm -f $$@
+	$$(Q)$$(AR) rcs $$@ $$^
 build/$(1)/bin/%: build/$(1)/train/main_%.o build/$(1)/libtrainer.a build/$(1)/libtapestry.a
 	@mkdir -p $$(@D)
-	$$(CC) $$(CFLAGS) $(2) -o $$@ $$^ $$(LDLIBS)
+	@echo "  link    $$@"
+	$$(Q)$$(CC) $$(CFLAGS) $(2) -o $$@ $$^ $$(LDLIBS)
 $$(EXAMPLES:%=build/$(1)/examples/%): build/$(1)/examples/%: build/$(1)/examples/%.o build/$(1)/libtapestry.a
 	$$(CC) $$(CFLAGS) $(2) -o $$@ $$^ $$(LDLIBS)
 build/$(1)/run_tests: $$(TEST_SOURCES:%.c=build/$(1)/%.o) build/$(1)/libtrainer.a build/$(1)/libtapestry.a
-	$$(CC) $$(CFLAGS) $(2) -o $$@ $$^ -lcriterion $$(LDLIBS)
+	@echo "  link    $$@"
+	$$(Q)$$(CC) $$(CFLAGS) $(2) -o $$@ $$^ -lcriterion $$(LDLIBS)
 -include $$(patsubst %.c,build/$(1)/%.d,$$(LIBRARY_SOURCES) $$(TRAINER_SOURCES) $$(TEST_SOURCES) $$(wildcard train/main_*.c examples/*.c bench/*.c))
 endef
 # Every number of small_product.c goes through a whole vector, so a fused product and sum is the same everywhere.
@@ -72,6 +82,7 @@ build/%/src/autograd/small_product.o: NUMERICS = -ffp-contract=fast -fno-math-er
 
 SANITIZE_FLAGS = -O1 -DTAP_CHECKS -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
 $(eval $(call variant,float,))
+$(eval $(call variant,double,-DTAP_REAL_IS_DOUBLE))
 $(eval $(call variant,test-float,-DTAP_CHECKS))
 $(eval $(call variant,test-double,-DTAP_CHECKS -DTAP_REAL_IS_DOUBLE))
 $(eval $(call variant,sanitize-float,$(SANITIZE_FLAGS)))
@@ -80,6 +91,15 @@ $(eval $(call variant,sanitize-double,$(SANITIZE_FLAGS) -DTAP_REAL_IS_DOUBLE))
 
 float: build/float/libtapestry.a $(PROGRAMS:%=train/%)
 train/%: build/float/bin/%
+	cp $< $@
+train/gradcheck: build/double/bin/gradcheck
+	cp $< $@
+# the tests find all programs of a variant in one folder
+build/test-float/bin/gradcheck: build/test-double/bin/gradcheck
+	@mkdir -p $(@D)
+	cp $< $@
+build/sanitize-float/bin/gradcheck: build/sanitize-double/bin/gradcheck
+	@mkdir -p $(@D)
 	cp $< $@
 
 # Names a missing dependency and the command that installs it, before the compiler fails on it.

@@ -25,7 +25,9 @@ static uint32_t write_lengths(struct tap_batches *batches, const char *path)
         n_tokens += batch.n_tokens;
         n_sequences += batch.segments.n;
     }
-    return fclose(file) == 0 ? (uint32_t)((n_tokens + n_sequences / 2) / n_sequences) : 0;
+    if (fclose(file) != 0 || n_sequences == 0)
+        return 0;
+    return (uint32_t)((n_tokens + n_sequences / 2) / n_sequences);
 }
 
 int main(int argc, char **argv)

@@ -10,8 +10,9 @@
 
 /* The keys of the config's task group; a task reads those that are its own. */
 struct tap_task_options {
-    int rows;             /* of all parts together */
-    const char *language; /* order: "english", "chinese", "both" */
+    int rows;                 /* of all parts together */
+    const char *language;     /* order: "english", "chinese", "both" */
+    int length, depth, kinds; /* 0: the task's own */
 };
 
 /* Appends the task's rows to `rows`; the same options and seed give the same rows. `*out_group_size` rows in a row

@@ -123,38 +123,6 @@ static int parse_arguments(int argc, char **argv, struct arguments *arguments)
     return -1;
 }
 
-/* The stored config's values, as if read from a file. */
-static void copy_config(struct tap_config *config, const struct tap_checkpoint *from, struct tap_config_errors *errors)
-{
-    struct tap_config_text text = {0};
-    tap_config_write(&from->config, &text);
-    if (text.out_of_memory)
-        tap_config_errors_memory(errors);
-    else
-        tap_config_read_text(config, from->path, text.bytes, text.n_bytes, errors);
-    tap_config_text_clear(&text);
-}
-
-/* Fills and finishes the config; all its errors are told. -1 to go on, else the exit status. */
-static int load_config(struct tap_config *config, const struct arguments *arguments, const struct tap_checkpoint *from)
-{
-    struct tap_config_errors errors = {0};
-    if (arguments->config != NULL)
-        tap_config_read_file(config, arguments->config, &errors);
-    else if (from != NULL)
-        copy_config(config, from, &errors);
-    for (size_t i = 0; i < arguments->n_sets; i++)
-        tap_config_set(config, arguments->sets[i], &errors);
-    if (tap_config_finish(config, &errors) && from != NULL)
-        tap_config_compare_for_resume(&from->config, config, &errors);
-    size_t n = tap_config_errors_count(&errors);
-    for (size_t i = 0; i < n; i++)
-        report_error("%s", tap_config_errors_get(&errors, i));
-    int status = errors.out_of_memory ? EXIT_RUN_FAILED : n > 0 ? EXIT_BAD_INPUT : -1;
-    tap_config_errors_clear(&errors);
-    return status;
-}
-
 /* "tiny" of "configs/tiny.cfg" */
 static void config_name(const char *path, char *out, size_t n_bytes)
 {
@@ -188,6 +156,10 @@ static void tell_start(const struct training *training, const struct run_folder 
                 training->model->parameters.n_numbers, data->n_labels,
                 (unsigned)tap_tokenizer_n_tokens(data->tokenizer), (unsigned)data->parts[TAP_PART_TRAIN].n_rows,
                 (unsigned)data->parts[TAP_PART_VALID].n_rows, (unsigned)data->parts[TAP_PART_TEST].n_rows);
+    report_line(training->report,
+                "%.3g MiB of parameters, %.3g MFLOP a token forward (training: three times that), %.0f MiB of memory at most",
+                (double)training->needs.parameter_bytes / 1048576, training->needs.forward_flops_per_token / 1e6,
+                (double)training->needs.peak_bytes / 1048576);
     report_line(training->report, "%lld steps, from step %lld, into %s", (long long)training->total_steps,
                 (long long)training->progress.step, folder->path);
 }
@@ -265,7 +237,7 @@ int main(int argc, char **argv)
             status = report_failure(&error, false);
     }
     if (status < 0)
-        status = load_config(&config, &arguments, from);
+        status = load_config(&config, arguments.config, arguments.sets, arguments.n_sets, from);
     if (status < 0)
         status = run(&arguments, &config, from, &folder);
     run_folder_close(&folder, &error);

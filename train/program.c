@@ -102,3 +102,35 @@ void trained_close(struct trained *trained)
     tap_checkpoint_close(trained->checkpoint);
     *trained = (struct trained){0};
 }
+
+/* The stored config's values, as if read from a file. */
+static void copy_config(struct tap_config *config, const struct tap_checkpoint *from, struct tap_config_errors *errors)
+{
+    struct tap_config_text text = {0};
+    tap_config_write(&from->config, &text);
+    if (text.out_of_memory)
+        tap_config_errors_memory(errors);
+    else
+        tap_config_read_text(config, from->path, text.bytes, text.n_bytes, errors);
+    tap_config_text_clear(&text);
+}
+
+int load_config(struct tap_config *config, const char *path, const char *const *sets, size_t n_sets,
+                const struct tap_checkpoint *from)
+{
+    struct tap_config_errors errors = {0};
+    if (path != NULL)
+        tap_config_read_file(config, path, &errors);
+    else if (from != NULL)
+        copy_config(config, from, &errors);
+    for (size_t i = 0; i < n_sets; i++)
+        tap_config_set(config, sets[i], &errors);
+    if (tap_config_finish(config, &errors) && from != NULL)
+        tap_config_compare_for_resume(&from->config, config, &errors);
+    size_t n = tap_config_errors_count(&errors);
+    for (size_t i = 0; i < n; i++)
+        report_error("%s", tap_config_errors_get(&errors, i));
+    int status = errors.out_of_memory ? EXIT_RUN_FAILED : n > 0 ? EXIT_BAD_INPUT : -1;
+    tap_config_errors_clear(&errors);
+    return status;
+}

@@ -102,6 +102,20 @@ static enum tap_status add_batch(struct training *training, const struct tap_bat
     return TAP_OK;
 }
 
+/* After the very first gradient: names parameters that it left out, for they will never learn. */
+static void warn_of_unused(const struct training *training)
+{
+    const struct tap_parameters *parameters = &training->model->parameters;
+    for (size_t p = 0; p < parameters->n; p++) {
+        const struct tap_tensor *tensor = &parameters->items[p]->tensor;
+        bool has_gradient = !tensor->requires_grad;
+        for (size_t i = 0; i < tensor->size && !has_gradient; i++)
+            has_gradient = tensor->grad[i] != 0;
+        if (!has_gradient)
+            report_error("warning: %s got no gradient in the first step", parameters->items[p]->name);
+    }
+}
+
 enum tap_status training_step(struct training *training, double learning_rate, double *out_norm,
                               struct tap_error *error)
 {
@@ -129,6 +143,8 @@ enum tap_status training_step(struct training *training, double learning_rate, d
     training->progress.loss_weight += weight;
     if (!isfinite(*out_norm))
         return fail_nonfinite(training, "gradient norm", *out_norm, learning_rate, error);
+    if (training->progress.step == 0)
+        warn_of_unused(training);
     double factor = tap_clip_factor(*out_norm, training->config->optim.clip_norm) / divisor;
     if (tap_optimizer_step(training->optimizer, learning_rate, factor) != TAP_OK)
         return fail_nonfinite(training, "learning rate", learning_rate, learning_rate, error);

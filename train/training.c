@@ -7,6 +7,7 @@
 #include "atomic_file.h"
 #include "gemm.h"
 #include "mem.h"
+#include "model_build.h"
 #include "parallel.h"
 
 static enum tap_status open_data(struct training *training, const struct tap_checkpoint *from, struct tap_error *error)
@@ -25,20 +26,17 @@ static enum tap_status build_model(struct training *training, const struct tap_c
                                    struct tap_error *error)
 {
     const struct tap_config *config = training->config;
+    size_t n_missing = 0;
     if (from != NULL) {
         training->model = tap_checkpoint_model(from, error);
-        return error->status;
+        return training->model == NULL ? error->status : tap_model_freeze(training->model, config, error);
     }
-    struct tap_model_options options =
-        tap_config_model_options(config, tap_tokenizer_n_tokens(training->data->tokenizer), training->data->n_labels);
-    training->model = tap_model_new(&options, error);
-    if (training->model == NULL)
-        return error->status;
-    tap_parameters_initialize(&training->model->parameters, (uint64_t)config->train.seed);
-    if (config->train.init[0] == '\0')
-        return TAP_OK;
-    return tap_parameters_read_file(&training->model->parameters, config->train.init, config->train.init_partial, NULL,
-                                    error);
+    training->model = tap_model_build(config, tap_tokenizer_n_tokens(training->data->tokenizer),
+                                      training->data->n_labels, &n_missing, error);
+    if (n_missing > 0)
+        report_error("warning: train.init: %s holds %zu of %zu parameters; the others keep their random start",
+                     config->train.init, training->model->parameters.n - n_missing, training->model->parameters.n);
+    return error->status;
 }
 
 static enum tap_status build_optimizer(struct training *training, const struct tap_checkpoint *from,
@@ -113,6 +111,8 @@ static enum tap_status reserve_tape(struct training *training, struct tap_error 
     training->tape = tap_tape_new(error);
     if (training->tape == NULL)
         return error->status;
+    if (training_plan(training, error) != TAP_OK)
+        return error->status;
     tap_batches_upper_bound(training->batches, &n_sequences, &n_tokens, &longest);
     if (tap_model_plan(training->model, training->tape, n_sequences, n_tokens, longest, &use, error) != TAP_OK)
         return error->status;
@@ -134,7 +134,10 @@ static enum tap_status build(struct training *training, const struct tap_checkpo
 {
     const struct tap_dataset *valid;
     if (tap_gemm_start(error) != TAP_OK || open_data(training, from, error) != TAP_OK ||
-        build_model(training, from, error) != TAP_OK || build_optimizer(training, from, error) != TAP_OK ||
+        build_model(training, from, error) != TAP_OK)
+        return error->status;
+    training->needs.peak_bytes = resident_bytes();
+    if (build_optimizer(training, from, error) != TAP_OK ||
         build_class_weights(training, error) != TAP_OK || build_batches(training, error) != TAP_OK ||
         reserve_tape(training, error) != TAP_OK)
         return error->status;

@@ -15,6 +15,13 @@ struct training_interval {
     double seconds;
 };
 
+/* What the run will take. */
+struct training_needs {
+    size_t parameter_bytes;
+    double forward_flops_per_token; /* a training step does about three times as much */
+    size_t peak_bytes;              /* resident memory at its highest */
+};
+
 struct training {
     const struct tap_config *config; /* finished; borrowed */
     struct report *report;           /* borrowed */
@@ -34,6 +41,7 @@ struct training {
     bool is_new_folder;        /* and whose folder is not that of the checkpoint */
     double started_s;
     int64_t first_step; /* where this process began */
+    struct training_needs needs;
 };
 
 /* Reads the data and builds model, optimizer and tape, all at their start or, with a checkpoint, where it stands. The
@@ -57,6 +65,10 @@ enum tap_status training_run(struct training *training, enum training_end *out_e
  */
 enum tap_status training_step(struct training *training, double learning_rate, double *out_norm,
                               struct tap_error *error);
+
+/* Fills training->needs, whose peak_bytes holds what was resident before optimizer and tape (memory_plan.c). */
+enum tap_status training_plan(struct training *training, struct tap_error *error);
+size_t resident_bytes(void); /* 0 where the system does not tell */
 
 /* Lines of metrics.jsonl and of standard output (train_log.c). */
 enum tap_status training_log_step(struct training *training, double learning_rate, double norm,

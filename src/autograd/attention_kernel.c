@@ -11,6 +11,7 @@
 #include "parallel.h"
 #include "small_product.h"
 #include "vector_math.h"
+#include "vector_sum.h"
 
 #define BLOCK_ROWS 30 /* B: a multiple of the product's tile of 6 rows */
 
@@ -116,31 +117,26 @@ static tap_real largest_of(size_t n, const tap_real *scores)
     return largest;
 }
 
-/* scores -> exp(score - largest) * factor for the visible keys, 0 for the others; returns the sum before the factor. */
-static tap_real exponentials(size_t n, size_t length, tap_real largest, tap_real factor, tap_real *scores)
+/* scores -> exp(score - largest) * factor for the n visible keys, 0 for the others and in the padding. */
+static void exponentials(size_t n, size_t padded, tap_real largest, tap_real factor, tap_real *scores)
 {
-    tap_real sum = 0;
-#pragma omp simd reduction(+ : sum)
-    for (size_t j = 0; j < n; j++) {
-        tap_real value = tap_fast_exp(scores[j] - largest);
-        sum += value;
-        scores[j] = value * factor;
-    }
-    for (size_t j = n; j < length; j++)
+    TAP_VECTOR_LOOP
+    for (size_t j = 0; j < n; j++)
+        scores[j] = tap_fast_exp(scores[j] - largest) * factor;
+    for (size_t j = n; j < padded; j++)
         scores[j] = 0;
-    return sum;
 }
 
 /* One row of scores becomes one row of weights; `saved` (2) takes what makes them again, or is NULL. Where a bias hides
  * every key, all weights are 0. */
-static void softmax_row(size_t n, size_t length, tap_real *row, tap_real *saved)
+static void softmax_row(size_t n, size_t padded, tap_real *row, tap_real *saved)
 {
     tap_real largest = largest_of(n, row);
     bool is_blind = largest == -INFINITY;
     if (is_blind)
         largest = 0;
-    tap_real sum = exponentials(n, length, largest, 1, row);
-    tap_real inverse = is_blind ? 0 : 1 / sum;
+    exponentials(n, padded, largest, 1, row);
+    tap_real inverse = is_blind ? 0 : (tap_real)(1 / tap_vector_sum(padded, row));
     for (size_t j = 0; j < n; j++)
         row[j] *= inverse;
     if (saved != NULL) {
@@ -199,7 +195,7 @@ void tap_attention_head_forward(const struct tap_attention_job *job, size_t segm
         block_scores(&head, head.keys, first, n);
         for (size_t i = 0; i < n; i++) {
             tap_real *row = head.weights + i * head.padded_length;
-            softmax_row(n_visible(&head, first + i), head.length, row, saved_of(&head, first + i));
+            softmax_row(n_visible(&head, first + i), head.padded_length, row, saved_of(&head, first + i));
             if (job->options.dropout > 0)
                 drop_row(&head, first + i, row);
         }
@@ -217,7 +213,7 @@ static void weights_again(const struct head *head, size_t first, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         const tap_real *saved = saved_of(head, first + i);
-        exponentials(n_visible(head, first + i), head->length, saved[0], saved[1],
+        exponentials(n_visible(head, first + i), head->padded_length, saved[0], saved[1],
                      head->weights + i * head->padded_length);
     }
 }
@@ -225,13 +221,10 @@ static void weights_again(const struct head *head, size_t first, size_t n)
 /* dS of one row, times the score factor, from P and dP: P * (dP - sum_j dP_j P_j); without that factor it is added to
  * the bias's gradient, where one is wanted. The sum over keys is taken here
  * although it equals dY . Y: with the rounding of this dP it cancels best, and one token alone gets exactly zero. */
-static void softmax_backward_row(size_t length, const tap_real *restrict p, tap_real score_factor, tap_real *restrict dp,
+static void softmax_backward_row(size_t length, size_t padded, const tap_real *restrict p, tap_real score_factor, tap_real *restrict dp,
                                  tap_real *restrict bias_grad)
 {
-    tap_real delta = 0;
-#pragma omp simd reduction(+ : delta)
-    for (size_t j = 0; j < length; j++)
-        delta += dp[j] * p[j];
+    tap_real delta = (tap_real)tap_vector_dot(padded, dp, p);
     for (size_t j = 0; bias_grad != NULL && j < length; j++)
         bias_grad[j] += p[j] * (dp[j] - delta);
     for (size_t j = 0; j < length; j++)
@@ -250,7 +243,7 @@ static void block_softmax_backward(const struct head *head, size_t first, size_t
         tap_real *bias_grad = job->bias != NULL && tap_wants_grad(job->bias)
                                   ? bias_row(head, tap_grad_add(job->bias), first + i)
                                   : NULL;
-        softmax_backward_row(head->length, p, job->score_factor, dp, bias_grad);
+        softmax_backward_row(head->length, head->padded_length, p, job->score_factor, dp, bias_grad);
         if (job->options.dropout > 0)
             drop_row(head, first + i, p);
     }

@@ -5,13 +5,16 @@
 #include "context.h"
 #include "parameters.h"
 
-enum tap_norm { TAP_NORM_LAYER, TAP_NORM_NONE };
+enum tap_norm { TAP_NORM_LAYER, TAP_NORM_BATCH, TAP_NORM_NONE };
 
 struct tap_norm_layer {
     enum tap_norm kind;
     double eps;
     struct tap_tensor *gain;  /* starts at 1 */
     struct tap_tensor *shift; /* starts at 0; NULL: none */
+    /* batch norm: "<prefix>.running_mean" and "<prefix>.running_var" (D), kept and saved among the parameters but not
+     * trained */
+    struct tap_tensor *running_mean, *running_var;
 };
 
 void tap_norm_layer_add(struct tap_norm_layer *layer, struct tap_parameters *parameters, const char *prefix,

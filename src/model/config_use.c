@@ -32,7 +32,11 @@ struct tap_data_options tap_config_data_options(const struct tap_config *config)
         .max_vocab = data->max_vocab,
         .max_length = data->max_length,
         .add_cls = config->model.pooling == TAP_CONFIG_POOLING_CLS,
-        .task_options = {.rows = config->task.rows, .language = tap_config_language_words[config->task.language]},
+        .task_options = {.rows = config->task.rows,
+                         .language = tap_config_language_words[config->task.language],
+                         .length = config->task.length,
+                         .depth = config->task.depth,
+                         .kinds = config->task.kinds},
     };
 }
 
@@ -62,6 +66,19 @@ static enum tap_positions positions_of(enum tap_config_positions positions)
         return TAP_POSITIONS_NONE;
     }
     return TAP_POSITIONS_NONE;
+}
+
+static enum tap_norm norm_of(enum tap_config_norm norm)
+{
+    switch (norm) {
+    case TAP_CONFIG_NORM_LAYER:
+        return TAP_NORM_LAYER;
+    case TAP_CONFIG_NORM_BATCH:
+        return TAP_NORM_BATCH;
+    case TAP_CONFIG_NORM_NONE:
+        return TAP_NORM_NONE;
+    }
+    return TAP_NORM_LAYER;
 }
 
 static enum tap_pooling pooling_of(enum tap_config_pooling pooling)
@@ -101,7 +118,7 @@ struct tap_model_options tap_config_model_options(const struct tap_config *confi
                     .ffn_dropout = model->ffn_dropout,
                     .residual_dropout = model->residual_dropout,
                     .residual = model->residual,
-                    .norm = model->norm == TAP_CONFIG_NORM_LAYER ? TAP_NORM_LAYER : TAP_NORM_NONE,
+                    .norm = norm_of(model->norm),
                     .norm_position = model->norm_position == TAP_CONFIG_NORM_POSITION_PRE ? TAP_NORM_POSITION_PRE
                                                                                           : TAP_NORM_POSITION_POST,
                     .norm_eps = model->norm_eps},

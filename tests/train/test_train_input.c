@@ -7,6 +7,7 @@
 #include "mem.h"
 #include "run_program.h"
 #include "tiny_run.h"
+#include "version.h"
 
 TestSuite(train_input, .fini = work_remove);
 
