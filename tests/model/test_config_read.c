@@ -127,9 +127,9 @@ Test(config_read, an_unknown_name_is_told_with_the_nearest_known_one)
 Test(config_read, a_bad_word_is_told_with_those_accepted)
 {
     static const struct bad_case cases[] = {
-        {"model: {activation: rleu}", "x.cfg:1: model.activation: 'rleu' is unknown; accepted: relu, gelu\n"},
-        {"model: {activation: ReLU}", "x.cfg:1: model.activation: 'ReLU' is unknown; accepted: relu, gelu\n"},
-        {"model: {activation: ''}", "x.cfg:1: model.activation: '' is unknown; accepted: relu, gelu\n"},
+        {"model: {activation: rleu}", "x.cfg:1: model.activation: 'rleu' is unknown; accepted: relu, gelu, gelu_tanh, silu\n"},
+        {"model: {activation: ReLU}", "x.cfg:1: model.activation: 'ReLU' is unknown; accepted: relu, gelu, gelu_tanh, silu\n"},
+        {"model: {activation: ''}", "x.cfg:1: model.activation: '' is unknown; accepted: relu, gelu, gelu_tanh, silu\n"},
         {"data: {encoding: latin-1}", "x.cfg:1: data.encoding: 'latin-1' is unknown; accepted: utf-8\n"},
         {"model: {causal: yes}", "x.cfg:1: model.causal: 'yes' is no flag; accepted: true, false\n"},
         {"model: {causal: True}", "x.cfg:1: model.causal: 'True' is no flag; accepted: true, false\n"},
