@@ -18,6 +18,7 @@
 #include "gradcheck.h"
 #include "mem.h"
 #include "model.h"
+#include "model_build.h"
 #include "ops.h"
 #include "optimizer.h"
 #include "parallel.h"

@@ -111,6 +111,10 @@ static void set_random(struct config_case *c, size_t i, struct tap_rng *rng)
         tap_config_text_add(&text, "x%s", piece);
         break;
     case TAP_CONFIG_KIND_TEXTS:
+        tap_config_text_add(&text, "[\"encoder.*\"");
+        for (uint32_t n = tap_rng_below(rng, 3); n > 0; n--)
+            tap_config_text_add(&text, ", \"layer %u: [x], \\\"y\\\"\"", (unsigned)tap_rng_below(rng, 100));
+        tap_config_text_add(&text, "]");
         break;
     case TAP_CONFIG_KIND_WEIGHTS:
         tap_config_text_add(&text, "[1");

@@ -84,7 +84,7 @@ Test(train_input, a_config_that_cannot_be_read_is_one_line)
     EXPECT_ERROR(train_text(""), 2, "data.task");
     EXPECT_ERROR(train_text("data: {task: sorting}\n"), 2, "sorting", "order");
     EXPECT_ERROR(train_text(TINY_CONFIG "model: {causal: false}\n"), 2, "model: given twice");
-    EXPECT_ERROR(train_text("model: {norm: batch}\ndata: {task: order}\n"), 2, "test.cfg:1: model.norm",
+    EXPECT_ERROR(train_text("train: {matmul: bf16}\ndata: {task: order}\n"), 2, "test.cfg:1: train.matmul",
                  "not supported yet");
     size_t n = (size_t)1 << 20;
     char *line = tap_mem_new(n, 1);
