@@ -184,7 +184,7 @@ int main(int argc, char **argv)
     struct arguments arguments = {0};
     struct tap_error error = {0};
     struct tap_config config;
-    program_start();
+    program_start(argv);
     arguments.sets = tap_mem_new((size_t)argc + 1, sizeof *arguments.sets);
     if (arguments.sets == NULL || !tap_config_init(&config, &error)) {
         tap_mem_free(arguments.sets);

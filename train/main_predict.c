@@ -208,7 +208,7 @@ int main(int argc, char **argv)
     struct arguments arguments = {0};
     struct tap_error error = {0};
     struct trained trained;
-    program_start();
+    program_start(argv);
     ignore_broken_pipes();
     int status = parse_arguments(argc, argv, &arguments);
     if (status >= 0)

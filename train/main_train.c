@@ -222,7 +222,7 @@ int main(int argc, char **argv)
     struct tap_config config;
     struct run_folder folder = {.descriptor = -1};
     struct tap_checkpoint *from = NULL;
-    program_start();
+    program_start(argv);
     signals_start();
     arguments.sets = tap_mem_new((size_t)argc + 1, sizeof *arguments.sets);
     if (arguments.sets == NULL || !tap_config_init(&config, &error)) {

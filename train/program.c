@@ -55,8 +55,24 @@ bool parse_threads(const char *text, int *out)
     return true;
 }
 
-void program_start(void)
+/* How long a thread that waits for another one turns round before it sleeps, in libgomp's unit: a few microseconds.
+ * libgomp's own figure is a thousand times that; on a machine that has other work, threads then wait whole time slices
+ * for one that is not running, and training takes ten times as long. */
+#define SPIN_COUNT "1000"
+
+/* libgomp looks at its environment only when it is loaded: the program starts itself once more. Where that cannot be
+ * done, it is only slower on a busy machine. Whoever sets one of the two variables is left alone. */
+static void wait_gently(char **argv)
 {
+    if (getenv("OMP_WAIT_POLICY") != NULL || getenv("GOMP_SPINCOUNT") != NULL)
+        return;
+    if (setenv("GOMP_SPINCOUNT", SPIN_COUNT, 1) == 0)
+        execv("/proc/self/exe", argv);
+}
+
+void program_start(char **argv)
+{
+    wait_gently(argv);
     static const int modes[] = {O_WRONLY, O_RDONLY, O_WRONLY}; /* the first two fail where the closed one would */
     for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
         if (fcntl(fd, F_GETFD) < 0 && errno == EBADF)

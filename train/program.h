@@ -21,10 +21,10 @@ int report_failure(const struct tap_error *error, bool running);
 /* Parses "N" for --threads (0 to 2^31-1); false after telling what is wrong. */
 bool parse_threads(const char *text, int *out);
 
-/* Before anything else in main: gives a closed standard input, output or error a file that can do nothing, so that no
+/* Before anything else in main: lets waiting threads sleep soon; gives a closed standard input, output or error a file that can do nothing, so that no
  * file of ours gets its number and is written to by mistake; and lets getopt_long complain through report_usage alone.
  */
-void program_start(void);
+void program_start(char **argv);
 
 /* Complains about what getopt_long refused at argv[optind - 1]; returns the exit status. */
 int report_usage(const char *program, int refused, char **argv);
