@@ -55,10 +55,11 @@ bool parse_threads(const char *text, int *out)
     return true;
 }
 
-/* How long a thread that waits for another one turns round before it sleeps, in libgomp's unit: a few microseconds.
- * libgomp's own figure is a thousand times that; on a machine that has other work, threads then wait whole time slices
+/* How long a thread that waits for another one turns round before it sleeps, in libgomp's unit: some tens of
+ * microseconds.
+ * libgomp's own figure is sixty times that; on a machine that has other work, threads then wait whole time slices
  * for one that is not running, and training takes ten times as long. */
-#define SPIN_COUNT "1000"
+#define SPIN_COUNT "5000"
 
 /* libgomp looks at its environment only when it is loaded: the program starts itself once more. Where that cannot be
  * done, it is only slower on a busy machine. Whoever sets one of the two variables is left alone. */

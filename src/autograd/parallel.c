@@ -5,7 +5,7 @@
 
 #define MAX_THREADS 256
 /* Starting a team costs some microseconds: as much as this many scalar operations. */
-#define COST_OF_A_TEAM 20000.0
+#define COST_OF_A_TEAM 50000.0
 
 static int chosen_threads; /* 0: not chosen yet */
 
