@@ -41,8 +41,8 @@ static struct leaves leaves_new(struct tap_tape *tape)
 static struct tap_tensor *by_hand(struct tap_tape *tape, struct leaves in)
 {
     struct tap_tensor *products = tap_matmul(tape, in.q, in.k, false, true); /* Q K^T: (T,T), every token with every */
-    struct tap_tensor *scores = tap_scale(tape, products, 1 / sqrt(WIDTH));  /* keeps scores of one size for any width */
-    struct tap_tensor *weights = tap_softmax(tape, scores);                  /* each row adds up to 1 */
+    struct tap_tensor *scores = tap_scale(tape, products, 1 / sqrt(WIDTH)); /* keeps scores of one size for any width */
+    struct tap_tensor *weights = tap_softmax(tape, scores);                 /* each row adds up to 1 */
     if (weights != NULL) {
         print_matrix("scores", scores->data);
         print_matrix("weights", weights->data);

@@ -8,7 +8,7 @@
 
 #include <stdio.h>
 
-enum { ROWS = 4, IN = 2, HIDDEN = 8, OUT = 1, STEPS = 500 };
+enum { ROWS = 4, IN = 2, HIDDEN = 8, OUT = 1, STEPS = 300 };
 
 static const tap_real inputs[ROWS * IN] = {0, 0, 0, 1, 1, 0, 1, 1};
 static const tap_real targets[ROWS * OUT] = {0, 1, 1, 0};
@@ -35,7 +35,8 @@ static enum tap_status network_start(struct network *network, struct tap_error *
 }
 
 /* y = tanh(x W1 + b1) W2 + b2 for all four rows at once. The biases (HIDDEN) and (OUT) are added to every row. An
- * operation that fails returns NULL and marks the tape, and those after it do nothing: one look at the end is enough. */
+ * operation that fails returns NULL and marks the tape, and those after it do nothing: one look at the end is enough.
+ */
 static struct tap_tensor *network_forward(const struct network *network, struct tap_tape *tape)
 {
     const size_t shape[] = {ROWS, IN};
