@@ -76,10 +76,14 @@ Test(examples, attention_by_hand_gives_the_worked_example_both_ways)
     cr_expect_eq(strncmp(line_of(output, 1), "scores     0.7071  0.0000   0.0000  0.7071", 42), 0, "%s", output);
     for (int way = 0; way < 2; way++) {
         const int first = way == 0 ? 3 : 8;
-        cr_expect_eq(strncmp(line_of(output, first), "Z          0.6698  0.3302   0.3302  0.6698\n", 43), 0, "%s", output);
-        cr_expect_eq(strncmp(line_of(output, first + 1), "dQ        -0.1564  0.1564  -0.3128  0.3128\n", 43), 0, "%s", output);
-        cr_expect_eq(strncmp(line_of(output, first + 2), "dK        -0.1564 -0.3128   0.1564  0.3128\n", 43), 0, "%s", output);
-        cr_expect_eq(strncmp(line_of(output, first + 3), "dV         1.6605  2.9907   2.3395  4.0093\n", 43), 0, "%s", output);
+        cr_expect_eq(strncmp(line_of(output, first), "Z          0.6698  0.3302   0.3302  0.6698\n", 43), 0, "%s",
+                     output);
+        cr_expect_eq(strncmp(line_of(output, first + 1), "dQ        -0.1564  0.1564  -0.3128  0.3128\n", 43), 0, "%s",
+                     output);
+        cr_expect_eq(strncmp(line_of(output, first + 2), "dK        -0.1564 -0.3128   0.1564  0.3128\n", 43), 0, "%s",
+                     output);
+        cr_expect_eq(strncmp(line_of(output, first + 3), "dV         1.6605  2.9907   2.3395  4.0093\n", 43), 0, "%s",
+                     output);
     }
     double worst;
     cr_assert_eq(sscanf(line_of(output, 12), "largest difference %lf", &worst), 1, "%s", output);
@@ -92,7 +96,8 @@ Test(examples, classifier_tells_hunter_from_prey_after_loading, .fini = scratch_
     int epoch;
     double loss, accuracy;
     run_example("classifier", scratch_path("classifier.npz"), 8, output);
-    cr_assert_eq(sscanf(line_of(output, 2), "epoch %d loss %lf accuracy %lf", &epoch, &loss, &accuracy), 3, "%s", output);
+    cr_assert_eq(sscanf(line_of(output, 2), "epoch %d loss %lf accuracy %lf", &epoch, &loss, &accuracy), 3, "%s",
+                 output);
     cr_expect(epoch == 3 && accuracy > 0.95, "%s", output);
     static const char *const labels[] = {"mouse -> hunter (", "cat -> prey (", "wolf -> prey (", "rabbit -> hunter ("};
     for (int i = 0; i < 4; i++) {

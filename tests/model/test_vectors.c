@@ -9,7 +9,8 @@
 TestSuite(vectors, .init = saved_run_start, .fini = saved_run_end);
 
 enum { N_TEXTS = 4 };
-static const char *const texts[N_TEXTS] = {"the cat chases the dog", "dog", "", "a word that nobody knows; and the cat"};
+static const char *const texts[N_TEXTS] = {"the cat chases the dog", "dog", "",
+                                           "a word that nobody knows; and the cat"};
 
 static struct tap_tape *new_tape(void)
 {
@@ -20,7 +21,8 @@ static struct tap_tape *new_tape(void)
 
 static struct tap_tensor *vectors_of(struct tap_tape *tape, const char *text, enum tap_vectors which)
 {
-    struct tap_tensor *vectors = tap_model_vectors(saved.model, saved.data->tokenizer, tape, text, strlen(text), which, &saved.error);
+    struct tap_tensor *vectors =
+        tap_model_vectors(saved.model, saved.data->tokenizer, tape, text, strlen(text), which, &saved.error);
     cr_assert_not_null(vectors, "%s", saved.error.message);
     return vectors;
 }
@@ -36,7 +38,9 @@ Test(vectors, have_the_bits_of_encode_and_pool_of_a_whole_batch)
     struct tap_token_buffer tokens = {0};
     uint32_t offsets[N_TEXTS + 1] = {0};
     for (int i = 0; i < N_TEXTS; i++) {
-        cr_assert_eq(tap_tokenizer_encode(saved.data->tokenizer, texts[i], strlen(texts[i]), &tokens, NULL, &saved.error), TAP_OK);
+        cr_assert_eq(
+            tap_tokenizer_encode(saved.data->tokenizer, texts[i], strlen(texts[i]), &tokens, NULL, &saved.error),
+            TAP_OK);
         offsets[i + 1] = (uint32_t)tokens.n;
     }
     const struct tap_segments segments = {N_TEXTS, offsets, 0};
@@ -78,10 +82,12 @@ Test(vectors, refuse_the_tokenizer_of_a_larger_vocabulary_and_recover)
     cr_assert_not_null(small);
     const char *name = tap_tokenizer_token(saved.data->tokenizer, 2);
     struct tap_error error = {0};
-    cr_assert_null(tap_model_vectors(small, saved.data->tokenizer, tape, name, strlen(name), TAP_VECTORS_TOKEN, &error));
+    cr_assert_null(
+        tap_model_vectors(small, saved.data->tokenizer, tape, name, strlen(name), TAP_VECTORS_TOKEN, &error));
     cr_expect_eq(error.status, TAP_ERR_VALUE, "%s", error.message);
-    cr_expect_null(tap_model_vectors(saved.model, saved.data->tokenizer, tape, name, strlen(name), TAP_VECTORS_TOKEN, &error),
-                   "an error that is marked already");
+    cr_expect_null(
+        tap_model_vectors(saved.model, saved.data->tokenizer, tape, name, strlen(name), TAP_VECTORS_TOKEN, &error),
+        "an error that is marked already");
     vectors_of(tape, name, TAP_VECTORS_TOKEN);
     tap_model_free(small);
     tap_tape_free(tape);
@@ -109,7 +115,8 @@ Test(vectors, survive_the_failure_of_any_allocation)
         struct tap_tape *tape = new_tape(); /* with its memory still to take */
         struct tap_error error = {0};
         tap_mem_fail_at(n, true);
-        struct tap_tensor *vectors = tap_model_vectors(saved.model, saved.data->tokenizer, tape, texts[0], strlen(texts[0]), TAP_VECTORS_SEQUENCE, &error);
+        struct tap_tensor *vectors = tap_model_vectors(saved.model, saved.data->tokenizer, tape, texts[0],
+                                                       strlen(texts[0]), TAP_VECTORS_SEQUENCE, &error);
         tap_mem_fail_at(0, false);
         is_whole = vectors != NULL;
         cr_assert_eq(error.status, is_whole ? TAP_OK : TAP_ERR_MEMORY, "%s", error.message);
