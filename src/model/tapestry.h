@@ -24,5 +24,6 @@
 #include "parallel.h"
 #include "schedule.h"
 #include "tokenizer.h"
+#include "vectors.h"
 
 #endif
