@@ -25,12 +25,15 @@ static struct tap_tensor *forward(struct layer_run *run, const struct tap_contex
 }
 
 static const struct options plain = {TAP_NORM_LAYER, true, 1e-5}, without_bias = {TAP_NORM_LAYER, false, 1e-5},
-                            large_eps = {TAP_NORM_LAYER, true, 0.25}, none = {TAP_NORM_NONE, true, 1e-5};
+                            large_eps = {TAP_NORM_LAYER, true, 0.25}, none = {TAP_NORM_NONE, true, 1e-5}, batch = {TAP_NORM_BATCH, true, 1e-5},
+                            batch_without_bias = {TAP_NORM_BATCH, false, 1e-3};
 static const struct layer_case cases[] = {
     {"layer norm", 6, &plain, false},
     {"no shift", 7, &without_bias, false},
     {"large eps, two columns", 2, &large_eps, false},
     {"none", 5, &none, false},
+    {"batch norm", 5, &batch, true},
+    {"batch norm, no shift", 3, &batch_without_bias, true},
 };
 LAYER_CASES(tap_norm_layer, cases, add, forward, NULL);
 
@@ -45,6 +48,34 @@ Test(norm_layer, starts_with_gain_one_and_shift_zero)
         cr_assert_eq(parameter_of(&parameters, "norm1.weight", 5, 0)->data[i], 1);
         cr_assert_eq(parameter_of(&parameters, "norm1.bias", 5, 0)->data[i], 0);
     }
+    tap_parameters_clear(&parameters);
+}
+
+Test(norm_layer, batch_norm_learns_its_statistics_in_training_and_uses_them_in_evaluation)
+{
+    enum { ROWS = 4, D = 2 };
+    const size_t shape[] = {ROWS, D};
+    const tap_real x[] = {1, 10, 2, 20, 3, 30, 6, 60};
+    struct tap_tape *tape = test_tape();
+    struct tap_parameters parameters = {0};
+    struct tap_norm_layer layer;
+    struct tap_error error = {0};
+    tap_norm_layer_add(&layer, &parameters, "norm", TAP_NORM_BATCH, D, 1e-5, true, &error);
+    initialize_all(&parameters, &error);
+    struct tap_context training = layer_context(tape, true), evaluation = layer_context(tape, false);
+    /* mean (3, 30), unbiased variance 14/3 and 100 times that; a tenth of each goes in, of 0 and 1 nine tenths stay */
+    tap_norm_layer_forward(&layer, &training, tap_input(tape, 2, shape, x));
+    const double mean[] = {0.3, 3}, variance[] = {0.9 + 1.4 / 3, 0.9 + 140.0 / 3};
+    assert_values(layer.running_mean, mean, D, 1e-6);
+    assert_values(layer.running_var, variance, D, 1e-5);
+    cr_assert_not(layer.running_mean->requires_grad);
+    struct tap_tensor *y = tap_norm_layer_forward(&layer, &evaluation, tap_input(tape, 2, shape, x));
+    double right[ROWS * D];
+    for (int i = 0; i < ROWS * D; i++)
+        right[i] = ((double)x[i] - mean[i % D]) / sqrt(variance[i % D] + 1e-5);
+    assert_values(y, right, ROWS * D, 1e-5);
+    assert_values(layer.running_mean, mean, D, 1e-6);
+    tap_tape_free(tape);
     tap_parameters_clear(&parameters);
 }
 
