@@ -157,7 +157,7 @@ static void tell_start(const struct training *training, const struct run_folder 
                 (unsigned)tap_tokenizer_n_tokens(data->tokenizer), (unsigned)data->parts[TAP_PART_TRAIN].n_rows,
                 (unsigned)data->parts[TAP_PART_VALID].n_rows, (unsigned)data->parts[TAP_PART_TEST].n_rows);
     report_line(training->report,
-                "%.3g MiB of parameters, %.3g MFLOP a token forward (training: three times that), %.0f MiB of memory at most",
+                "%.2f MiB of parameters, %.2g MFLOP a token forward (training: three times that), %.0f MiB of memory at most",
                 (double)training->needs.parameter_bytes / 1048576, training->needs.forward_flops_per_token / 1e6,
                 (double)training->needs.peak_bytes / 1048576);
     report_line(training->report, "%lld steps, from step %lld, into %s", (long long)training->total_steps,
