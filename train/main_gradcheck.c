@@ -151,7 +151,7 @@ static int check(struct subject *subject, bool all)
     int status = EXIT_DONE;
     if (results == NULL)
         tap_error_memory(&error, "results");
-    if (error.status != TAP_OK ||
+    if (results == NULL || tape == NULL ||
         tap_gradcheck(tape, parameters, loss_of, subject, &check_options, results, &error) != TAP_OK)
         status = report_failure(&error, true);
     else if (print_results(results, parameters->n) > 0)
