@@ -79,7 +79,7 @@ Test(ops, every_operation_has_cases)
         cr_assert_str_eq(tap_ops[e].op->name, tap_ops[e].name);
         total += entries[e].cases->n;
     }
-    cr_assert_geq(total, 150, "%zu shape sets", total);
+    cr_assert_geq(total, 300, "%zu shape sets", total);
 }
 
 #ifdef TAP_REAL_IS_DOUBLE
