@@ -222,16 +222,18 @@ static bool arguments_fit(struct tap_tape *tape, const struct tap_tensor *x,
 
 /* tap_batch_norm: normalise every feature over the rows, then scale and shift.
  *
- * Formula    training: mu, v = mean and biased variance of column j; evaluation: running_mean[j], running_var[j];
- *            r = 1/sqrt(v+eps); y = (x-mu)*r*gain + shift.
- *            Training also sets running_mean = (1-momentum)*running_mean + momentum*mu and running_var likewise with
- * the unbiased variance v*N/(N-1). With one row y is shift, and running_var stays as it is, for a single row has no
- * unbiased variance; with none both stay Backward   training: dx += gain*r*(dy - mean_n dy - xhat*mean_n(dy*xhat));
- * evaluation: dx += gain*r*dy; dgain += sum_n dy*xhat; dshift += sum_n dy Source     Ioffe, Szegedy 2015,
- * arXiv:1502.03167, algorithm 1; running statistics as PyTorch's BatchNorm1d Shapes     x (N,D), gain (D) or NULL for
- * 1, shift (D) or NULL for 0, running_mean and running_var D numbers -> y (N,D) Units      eps in squared units of x;
- * momentum is the weight of the new value Ownership  running_mean and running_var are the caller's; written in
- * training, once, unless the tape plans; in training either may be NULL. y belongs to the tape until tap_tape_reset
+ * Formula    training: mu, v = mean and biased variance of column j; evaluation: running_mean[j], running_var[j]; r =
+ *            1/sqrt(v+eps); y = (x-mu)*r*gain + shift. Training also sets running_mean = (1-momentum)*running_mean +
+ *            momentum*mu and running_var likewise with the unbiased variance v*N/(N-1). With one row y is shift, and
+ *            running_var stays as it is, for a single row has no unbiased variance; with none both stay
+ * Backward   training: dx += gain*r*(dy - mean_n dy - xhat*mean_n(dy*xhat)); evaluation: dx += gain*r*dy; dgain +=
+ *            sum_n dy*xhat; dshift += sum_n dy
+ * Source     Ioffe, Szegedy 2015, arXiv:1502.03167, algorithm 1; running statistics as PyTorch's BatchNorm1d
+ * Shapes     x (N,D), gain (D) or NULL for 1, shift (D) or NULL for 0, running_mean and running_var D numbers -> y
+ *            (N,D)
+ * Units      eps in squared units of x; momentum is the weight of the new value
+ * Ownership  running_mean and running_var are the caller's; written in training, once, unless the tape plans; in
+ *            training either may be NULL. y belongs to the tape until tap_tape_reset
  * Errors     TAP_ERR_SHAPE when x is no matrix or D differs; TAP_ERR_VALUE unless eps > 0, momentum in [0, 1] and, in
  *            evaluation, both running arrays are there; TAP_ERR_MEMORY. Returns NULL, marks the tape
  * Threads    parallel over blocks of features; every result has the same bits for any thread count

@@ -82,7 +82,8 @@ static bool parts_fit(struct tap_tape *tape, struct tap_tensor *const *parts, in
  * Shapes     parts (.., n_k, ..), equal but for the axis -> y (.., sum n_k, ..); n_parts >= 1; a tensor may come twice
  * Ownership  y belongs to the tape until tap_tape_reset; the array `parts` is read during the call only
  * Errors     TAP_ERR_VALUE for n_parts < 1; TAP_ERR_SHAPE when shapes differ elsewhere or lack the axis;
- * TAP_ERR_MEMORY. Returns NULL, marks the tape Threads    part by part, each parallel over the places before the axis
+ *            TAP_ERR_MEMORY. Returns NULL, marks the tape
+ * Threads    part by part, each parallel over the places before the axis
  */
 struct tap_tensor *tap_concat(struct tap_tape *tape, struct tap_tensor *const *parts, int n_parts, int axis)
 {

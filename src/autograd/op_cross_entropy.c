@@ -208,10 +208,10 @@ static bool labels_fit(struct tap_tape *tape, const uint32_t *labels, size_t n_r
 
 /* tap_cross_entropy: the loss of logits whose right classes are known.
  *
- * Formula    e = label_smoothing, w = class_weights; row n with label k:
- *            l[n] = (1-e) w_k (-log p_k) + (e/C) sum_c w_c (-log p_c), p = softmax(logits[n]);
- *            y = sum_n l[n] / divisor, where divisor 0 stands for sum_n w_{label of n}. Rows labelled TAP_IGNORE_LABEL
- *            are in neither sum; y = 0, and gradients 0, when that leaves no weight to divide by
+ * Formula    e = label_smoothing, w = class_weights; row n with label k: l[n] = (1-e) w_k (-log p_k) + (e/C) sum_c w_c
+ *            (-log p_c), p = softmax(logits[n]); y = sum_n l[n] / divisor, where divisor 0 stands for sum_n w_{label of
+ *            n}. Rows labelled TAP_IGNORE_LABEL are in neither sum; y = 0, and gradients 0, when that leaves no weight
+ *            to divide by
  * Backward   dlogits[n] += dy / divisor * (p * sum_c t_c - t), t = (1-e) w_k [c = k] + (e/C) w_c; exactly 0 for ignored
  *            rows
  * Source     PyTorch's CrossEntropyLoss(weight, label_smoothing, reduction="mean"), to the formula; smoothing: Szegedy
@@ -221,9 +221,10 @@ static bool labels_fit(struct tap_tape *tape, const uint32_t *labels, size_t n_r
  * Ownership  labels and options->class_weights are borrowed until tap_tape_reset; options NULL: all zero; y belongs to
  *            the tape until reset
  * Errors     TAP_ERR_SHAPE when logits is no matrix or C is 0; TAP_ERR_VALUE naming the first label >= C and its row,
- * or the option out of range; TAP_ERR_MEMORY. Returns NULL, marks the tape. While planning labels and weights are not
- * looked at and may be NULL Threads    parallel over blocks of rows, whose sums are added in order: the same bits for
- * any thread count Cost       N*C exponentials in double
+ *            or the option out of range; TAP_ERR_MEMORY. Returns NULL, marks the tape. While planning labels and
+ *            weights are not looked at and may be NULL
+ * Threads    parallel over blocks of rows, whose sums are added in order: the same bits for any thread count
+ * Cost       N*C exponentials in double
  */
 struct tap_tensor *tap_cross_entropy(struct tap_tape *tape, struct tap_tensor *logits, const uint32_t *labels,
                                      const struct tap_cross_entropy_options *options)

@@ -106,14 +106,16 @@ const struct tap_op tap_dropout_op = {.name = "tap_dropout",
  *
  * Formula    y = x * keep / (1-p); keep = 1 when a uniform 32-bit word is at least p * 2^32. The word of feature f of
  *            token t (place in its sequence) of sequence s is word f of tap_rng_row(key, segments->first + s, t, 0,
- * ..); segments NULL: s = 0, t = the row's number. p = 0 returns x itself Backward   dx += dy * keep / (1-p) Source
- * Srivastava et al. 2014, JMLR 15, pages 1929-1958, scaled in training ("inverted"); see rng.h Shapes     x (N,F..) ->
- * y the same; N the number of tokens of `segments`; below 2^32 rows of below 2^31 numbers Ownership  segments are
- * borrowed for the call; y belongs to the tape until tap_tape_reset Errors     TAP_ERR_VALUE unless probability is in
- * [0, 1), or for broken segments; TAP_ERR_SHAPE when segments cover another number of rows, or for too many rows or
- * features; TAP_ERR_MEMORY. Returns NULL, marks the tape Threads    parallel over blocks of rows; the same bits for any
- * thread count and however a batch is cut into micro-batches that number their sequences on (segments->first) Cost 12
- * operations a number; 1 byte saved for each
+ *            ..); segments NULL: s = 0, t = the row's number. p = 0 returns x itself
+ * Backward   dx += dy * keep / (1-p)
+ * Source     Srivastava et al. 2014, JMLR 15, pages 1929-1958, scaled in training ("inverted"); see rng.h
+ * Shapes     x (N,F..) -> y the same; N the number of tokens of `segments`; below 2^32 rows of below 2^31 numbers
+ * Ownership  segments are borrowed for the call; y belongs to the tape until tap_tape_reset
+ * Errors     TAP_ERR_VALUE unless probability is in [0, 1), or for broken segments; TAP_ERR_SHAPE when segments cover
+ *            another number of rows, or for too many rows or features; TAP_ERR_MEMORY. Returns NULL, marks the tape
+ * Threads    parallel over blocks of rows; the same bits for any thread count and however a batch is cut into
+ *            micro-batches that number their sequences on (segments->first)
+ * Cost       12 operations a number; 1 byte saved for each
  */
 struct tap_tensor *tap_dropout(struct tap_tape *tape, struct tap_tensor *x, double probability, struct tap_rng_key key,
                                const struct tap_segments *segments)

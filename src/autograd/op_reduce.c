@@ -281,10 +281,11 @@ static struct tap_tensor *reduce(struct tap_tape *tape, const struct tap_op *op,
  * Formula    y[..] = sum_i x[.., i, ..]
  * Backward   dx[.., i, ..] += dy[..]
  * Shapes     x (.., n, ..) -> y (.., ..), with keep_axis (.., 1, ..); TAP_ALL_AXES: a scalar, with keep_axis all sizes
- * 1; n = 0 gives zeros Ownership  y belongs to the tape until tap_tape_reset Errors     TAP_ERR_SHAPE when x has no
- * such axis; TAP_ERR_MEMORY. Returns NULL, marks the tape Threads    parallel over parts of lines and strips of
- * columns, put together in order: same bits for any thread count Cost       one read of x; sums in double, rounded once
- * for each part of 8192 or more numbers and once at the end
+ *            1; n = 0 gives zeros
+ * Ownership  y belongs to the tape until tap_tape_reset
+ * Errors     TAP_ERR_SHAPE when x has no such axis; TAP_ERR_MEMORY. Returns NULL, marks the tape
+ * Threads    parallel over parts of lines and strips of columns, put together in order: same bits for any thread count
+ * Cost       one read of x; sums in double, rounded once for each part of 8192 or more numbers and once at the end
  */
 struct tap_tensor *tap_sum(struct tap_tape *tape, struct tap_tensor *x, int axis, bool keep_axis)
 {

@@ -135,8 +135,8 @@ static struct tap_tensor *same_shape_op(struct tap_tape *tape, const struct tap_
  * Shapes     x (.., D) -> y (same); a scalar is a row of one; D = 0 gives no numbers
  * Ownership  y belongs to the tape until tap_tape_reset
  * Errors     TAP_ERR_MEMORY. Returns NULL, marks the tape. Finite for any finite row; -inf gets probability 0; a row
- * with a NaN, with +inf, or of -inf alone becomes NaN Threads    parallel over blocks of rows; a row's bits depend on
- * that row alone
+ *            with a NaN, with +inf, or of -inf alone becomes NaN
+ * Threads    parallel over blocks of rows; a row's bits depend on that row alone
  */
 struct tap_tensor *tap_softmax(struct tap_tape *tape, struct tap_tensor *x)
 {

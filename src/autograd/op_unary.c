@@ -220,7 +220,8 @@ UNARY_OP(tap_pow, 40, pow(x, p), dy * pow_derivative(x, p))
  * Shapes     x (any) -> y (same)
  * Ownership  y belongs to the tape until tap_tape_reset
  * Errors     TAP_ERR_VALUE when factor is no finite number of the tensors' type; TAP_ERR_MEMORY. Returns NULL, marks
- * the tape Threads    parallel over blocks of numbers
+ *            the tape
+ * Threads    parallel over blocks of numbers
  */
 struct tap_tensor *tap_scale(struct tap_tape *tape, struct tap_tensor *x, double factor)
 {

@@ -111,7 +111,8 @@ static inline float tap_scaled_erfc(float z)
 /* tap_fast_erf: the error function.
  *
  * Formula    |x| < 0.7: x E(x^2), E of degree 4 (error of the fit 3.7e-8 relative); else 1 - exp(-x^2) (exp(x^2)
- * erfc(x)) Errors     below 2e-7 absolute, and relative too for small x; erf(+-inf) = +-1; a NaN stays one
+ *            erfc(x))
+ * Errors     below 2e-7 absolute, and relative too for small x; erf(+-inf) = +-1; a NaN stays one
  */
 static inline tap_real tap_fast_erf(tap_real x)
 {

@@ -19,7 +19,8 @@ enum tap_vectors {
  *            each call with one tape ends the life of the result before
  * Errors     what tap_tokenizer_encode refuses; TAP_ERR_VALUE when the tokenizer is another model's and has tokens that
  *            this one lacks; TAP_ERR_SHAPE when its texts are longer than the model's positions; TAP_ERR_MEMORY.
- * Returns NULL with error marked; does nothing when error is marked already Threads    the same bits for any thread
+ *            Returns NULL with error marked; does nothing when error is marked already
+ * Threads    the same bits for any thread
  * count, and as `predict --vectors` prints whatever other lines it is given */
 struct tap_tensor *tap_model_vectors(struct tap_model *model, const struct tap_tokenizer *tokenizer,
                                      struct tap_tape *tape, const char *text, size_t n_bytes, enum tap_vectors which,
