@@ -77,8 +77,8 @@ Test(encoder_reference, file_holds_what_its_maker_counted)
         cr_assert_geq(references->cases[i].n_arrays, 3);
     }
     cr_assert_eq(references->n, 57);
-    cr_assert_eq(n_with_steps, 20);
-    cr_assert_eq(n_arrays, 2319);
+    cr_assert_eq(n_with_steps, 51);
+    cr_assert_eq(n_arrays, 4233);
     encoder_references_free(references);
 }
 

@@ -44,10 +44,11 @@ OUTPUT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "encoders.txt"
 DEFAULTS = {
     "d_model": 8, "heads": 2, "layers": 1, "d_ff": 8, "activation": "relu", "norm_position": "post", "norm_eps": 1e-5,
     "positions": "sinusoidal", "pooling": "mean", "causal": False, "embedding_scale": "none", "label_smoothing": 0.0,
-    "class_weights": None, "vocab": 7, "classes": 3, "lengths": [3, 5, 1], "max_length": 0, "steps": False,
+    "class_weights": None, "vocab": 7, "classes": 3, "lengths": [3, 5, 1], "max_length": 0, "steps": True,
 }
 GELU, PRE = {"activation": "gelu"}, {"norm_position": "pre"}
-TEN = {"steps": True}
+# Gradients that vanish or are noise: what Adam makes of those is no fact to compare with.
+FIRST_GRADIENT_ONLY = {"steps": False}
 
 
 def encoder(name, *parts, **keys):
@@ -62,71 +63,71 @@ def encoder(name, *parts, **keys):
 
 TABLE = [
     # heads 1 to 8, and as many heads as features
-    encoder("heads_1", TEN, heads=1),
-    encoder("heads_2", TEN, GELU, PRE),
+    encoder("heads_1", heads=1),
+    encoder("heads_2", GELU, PRE),
     encoder("heads_3", d_model=9, heads=3, lengths=[4, 2]),
-    encoder("heads_4", TEN, PRE, heads=4, lengths=[6, 1, 3]),
+    encoder("heads_4", PRE, heads=4, lengths=[6, 1, 3]),
     encoder("heads_5", GELU, d_model=10, heads=5, d_ff=6, lengths=[5, 4]),
     encoder("heads_6", PRE, d_model=12, heads=6, d_ff=5, lengths=[3, 7]),
     encoder("heads_7", GELU, PRE, d_model=14, heads=7, d_ff=3, lengths=[2, 5]),
     encoder("heads_8", d_model=16, heads=8, d_ff=4, lengths=[6, 2]),
-    encoder("heads_as_many_as_features_8", TEN, GELU, heads=8),
+    encoder("heads_as_many_as_features_8", GELU, heads=8),
     encoder("heads_as_many_as_features_4", PRE, d_model=4, heads=4, d_ff=8),
     encoder("heads_as_many_as_features_3", d_model=3, heads=3, d_ff=5),
-    encoder("heads_as_many_as_features_1", PRE, d_model=1, heads=1, d_ff=4, positions="learned"),
+    encoder("heads_as_many_as_features_1", FIRST_GRADIENT_ONLY, PRE, d_model=1, heads=1, d_ff=4, positions="learned"),
     # depths 0 to 4
-    encoder("depth_0", TEN, layers=0),
+    encoder("depth_0", layers=0),
     encoder("depth_0_pre_norm", PRE, layers=0, positions="learned", pooling="max"),
     encoder("depth_0_no_positions", layers=0, positions="none", embedding_scale="sqrt"),
-    encoder("depth_2", TEN, layers=2, lengths=[5, 3, 1, 4]),
-    encoder("depth_2_pre_norm", TEN, GELU, PRE, layers=2, d_model=6, heads=3, d_ff=10, lengths=[5, 3, 1]),
-    encoder("depth_3", TEN, GELU, layers=3, d_model=6, heads=2, d_ff=5),
+    encoder("depth_2", layers=2, lengths=[5, 3, 1, 4]),
+    encoder("depth_2_pre_norm", GELU, PRE, layers=2, d_model=6, heads=3, d_ff=10, lengths=[5, 3, 1]),
+    encoder("depth_3", GELU, layers=3, d_model=6, heads=2, d_ff=5),
     encoder("depth_3_pre_norm", PRE, layers=3, d_model=6, heads=2, d_ff=7),
     encoder("depth_4", layers=4, d_model=4, heads=2, d_ff=6),
-    encoder("depth_4_pre_norm", TEN, PRE, layers=4, d_model=4, heads=2, d_ff=6),
+    encoder("depth_4_pre_norm", PRE, layers=4, d_model=4, heads=2, d_ff=6),
     # widths: odd with one head, the narrowest, feed-forward from 1
     # (one feature: layer norm gives its shift alone, so nothing below it gets a gradient; two: +-1 almost, hence the eps)
-    encoder("width_1", GELU, d_model=1, heads=1, d_ff=3),
-    encoder("width_1_depth_0", d_model=1, heads=1, layers=0, positions="learned"),
-    encoder("width_2", d_model=2, heads=1, d_ff=3, layers=2, norm_eps=0.25),
+    encoder("width_1", FIRST_GRADIENT_ONLY, GELU, d_model=1, heads=1, d_ff=3),
+    encoder("width_1_depth_0", FIRST_GRADIENT_ONLY, d_model=1, heads=1, layers=0, positions="learned"),
+    encoder("width_2", FIRST_GRADIENT_ONLY, d_model=2, heads=1, d_ff=3, layers=2, norm_eps=0.25),
     encoder("width_3", GELU, PRE, d_model=3, heads=1, d_ff=4, layers=2),
-    encoder("width_5", TEN, d_model=5, heads=1, d_ff=7),
-    encoder("width_7", TEN, GELU, PRE, d_model=7, heads=1, d_ff=3, pooling="cls"),
+    encoder("width_5", d_model=5, heads=1, d_ff=7),
+    encoder("width_7", GELU, PRE, d_model=7, heads=1, d_ff=3, pooling="cls"),
     encoder("width_15", d_model=15, heads=5, d_ff=2, lengths=[4, 9]),
     encoder("feed_forward_1", d_ff=1),
     encoder("feed_forward_1_gelu", GELU, PRE, d_model=6, heads=2, d_ff=1, layers=2),
     encoder("feed_forward_wide", d_model=4, heads=2, d_ff=37),
     # positions
-    encoder("learned_positions", TEN, positions="learned", pooling="cls", max_length=7),
+    encoder("learned_positions", positions="learned", pooling="cls", max_length=7),
     encoder("learned_positions_pre_norm", GELU, PRE, positions="learned", pooling="max", d_model=6),
-    encoder("no_positions", TEN, PRE, positions="none", lengths=[4, 2, 1]),
+    encoder("no_positions", PRE, positions="none", lengths=[4, 2, 1]),
     encoder("no_positions_gelu", GELU, positions="none", pooling="max", d_model=6, heads=3),
     # pooling
-    encoder("pool_max", TEN, pooling="max", lengths=[5, 1, 4]),
+    encoder("pool_max", pooling="max", lengths=[5, 1, 4]),
     encoder("pool_max_pre_norm", PRE, pooling="max", d_model=6, lengths=[2, 9]),
     encoder("pool_cls", pooling="cls", lengths=[5, 1, 4]),
     encoder("pool_cls_gelu_pre_norm", GELU, PRE, pooling="cls", layers=2, d_model=6, heads=2, d_ff=4),
     # batches
-    encoder("one_token", lengths=[1]),
-    encoder("one_token_each", GELU, PRE, lengths=[1, 1, 1, 1], d_model=6),
-    encoder("one_sequence", TEN, PRE, lengths=[9], vocab=12, classes=2),
+    encoder("one_token", FIRST_GRADIENT_ONLY, lengths=[1]),
+    encoder("one_token_each", FIRST_GRADIENT_ONLY, GELU, PRE, lengths=[1, 1, 1, 1], d_model=6),
+    encoder("one_sequence", PRE, lengths=[9], vocab=12, classes=2),
     encoder("equal_lengths", GELU, lengths=[4, 4, 4], d_model=6),
-    encoder("five_sequences", TEN, GELU, lengths=[1, 8, 2, 5, 3], d_model=6, heads=2, classes=4),
+    encoder("five_sequences", GELU, lengths=[1, 8, 2, 5, 3], d_model=6, heads=2, classes=4),
     encoder("five_classes", PRE, lengths=[2, 7], classes=5, d_model=4, heads=1),
     encoder("one_word", vocab=1, lengths=[3, 2], d_model=4, layers=2),
     # causal
-    encoder("causal", TEN, causal=True, lengths=[5, 3, 1]),
+    encoder("causal", causal=True, lengths=[5, 3, 1]),
     encoder("causal_pre_norm_gelu", GELU, PRE, causal=True, layers=2, d_model=6, heads=3, lengths=[6, 2]),
     encoder("causal_cls", causal=True, pooling="cls", d_model=4, positions="learned"),
     encoder("causal_max", PRE, causal=True, pooling="max", positions="none", d_model=4, heads=4),
     # loss
-    encoder("label_smoothing", TEN, GELU, label_smoothing=0.1, d_model=6, classes=4),
-    encoder("class_weights", TEN, PRE, class_weights=[0.5, 2.0, 1.25], d_model=6, lengths=[3, 5, 1, 2]),
+    encoder("label_smoothing", GELU, label_smoothing=0.1, d_model=6, classes=4),
+    encoder("class_weights", PRE, class_weights=[0.5, 2.0, 1.25], d_model=6, lengths=[3, 5, 1, 2]),
     encoder("smoothing_and_weights", label_smoothing=0.25, class_weights=[3.0, 0.25], classes=2, d_model=4),
     encoder("weight_0_for_a_class", GELU, class_weights=[1.0, 0.0, 1.0, 2.0], classes=4, d_model=4,
             lengths=[3, 2, 1, 4, 2]),
     # embedding scale
-    encoder("embedding_scale", TEN, embedding_scale="sqrt", d_model=6, heads=2),
+    encoder("embedding_scale", embedding_scale="sqrt", d_model=6, heads=2),
     encoder("embedding_scale_gelu_pre_norm", GELU, PRE, embedding_scale="sqrt", positions="learned", d_model=5, heads=1),
     encoder("norm_eps_large", PRE, norm_eps=0.125, d_model=4, layers=2),
 ]
