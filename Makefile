@@ -7,8 +7,8 @@ PREFIX = /usr/local
 DESTDIR =
 
 # Debian's packages: what a build needs, and what tests and lint need besides.
-DEPS_BUILD = gcc libc6-dev make pkg-config libblis-openmp-dev libyaml-dev libminizip-dev zlib1g-dev libutf8proc-dev libjansson-dev
-DEPS_CHECK = libcriterion-dev clang-tidy cppcheck clang-format
+DEPS_BUILD = gcc libc6-dev make libblis-openmp-dev libyaml-dev libminizip-dev zlib1g-dev libutf8proc-dev libjansson-dev
+DEPS_CHECK = libcriterion-dev clang-tidy libomp-dev cppcheck clang-format
 
 MULTIARCH := $(shell $(CC) -print-multiarch 2>/dev/null)
 BLIS_INCLUDE ?= /usr/include/$(MULTIARCH)/blis-openmp
