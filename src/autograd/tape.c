@@ -312,13 +312,20 @@ bool tap_node_save_bytes(struct tap_node *node, size_t n_bytes, void **out)
     return !node->output->requires_grad || take_bytes(node->tape, n_bytes, out);
 }
 
+/* Scratch for one node; while computing, asked for again before each use, for the number of threads may have changed. */
+static bool ensure_scratch_of(struct tap_node *node)
+{
+    if (node->op->scratch == NULL || ensure_scratch(node->tape, node->op->scratch(node)))
+        return true;
+    tap_op_fail(node->tape, node->op, TAP_ERR_MEMORY, "out of memory for scratch");
+    return false;
+}
+
 struct tap_tensor *tap_node_run(struct tap_node *node)
 {
     struct tap_tape *tape = node->tape;
-    if (node->op->scratch != NULL && !ensure_scratch(tape, node->op->scratch(node))) {
-        tap_op_fail(tape, node->op, TAP_ERR_MEMORY, "out of memory for scratch");
+    if (!ensure_scratch_of(node))
         return NULL;
-    }
     tape->forward_flops += node->op->flops != NULL ? node->op->flops(node) : (double)node->output->size;
     if (!tape->planning && node->op->forward != NULL)
         node->op->forward(node);
@@ -372,8 +379,11 @@ static bool backward_node(struct tap_node *node)
         if (tape->planning && input->requires_grad)
             input->has_grad = true;
     }
-    if (!tape->planning)
-        node->op->backward(node);
+    if (tape->planning)
+        return true;
+    if (!ensure_scratch_of(node))
+        return false;
+    node->op->backward(node);
     return true;
 }
 

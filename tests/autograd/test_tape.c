@@ -1,6 +1,7 @@
 /* test_tape.c: what the tape promises whatever the operations on it: sticky errors, gradients that add up, memory that
  * is reused, planning. */
 #include "op_cases.h"
+#include "parallel.h"
 
 #include <criterion/criterion.h>
 #include <math.h>
@@ -482,5 +483,25 @@ Test(tape, freeing_nothing_is_allowed)
     struct tap_tape *tape = test_tape();
     tap_tape_reset(tape);
     cr_assert_eq(tap_tape_use(tape).n_nodes, 0);
+    tap_tape_free(tape);
+}
+
+Test(tape, threads_may_be_added_between_recording_and_backward)
+{
+    enum { N = 640, HEADS = 4, D = 64 };
+    static uint32_t offsets[N / 32 + 1];
+    for (uint32_t s = 0; s <= N / 32; s++)
+        offsets[s] = 32 * s;
+    const struct tap_segments segments = {N / 32, offsets, 0};
+    const struct tap_attention_options options = {.heads = HEADS, .scale_scores = true, .dropout = 0.1};
+    const size_t shape[] = {N, 3 * D};
+    struct tap_tape *tape = test_tape();
+    tap_set_threads(1);
+    struct tap_tensor *qkv = tap_variable(tape, 2, shape, NULL);
+    fill_values(qkv->data, qkv->size, OP_FILL_NORMAL, 1);
+    struct tap_tensor *loss = tap_sum(tape, tap_attention_packed(tape, qkv, &segments, &options), TAP_ALL_AXES, false);
+    tap_set_threads(4); /* four threads need four scratches */
+    cr_assert_eq(tap_backward(tape, loss), TAP_OK, "%s", tap_tape_error(tape)->message);
+    cr_assert(tap_is_finite(qkv->grad, qkv->size));
     tap_tape_free(tape);
 }
