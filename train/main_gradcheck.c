@@ -12,6 +12,7 @@
 #include "parallel.h"
 #include "program.h"
 #include "report.h"
+#include "training.h"
 
 static const char help[] =
     "Usage: ./gradcheck --config FILE [--set group.key=value]... [--all]\n"
@@ -47,7 +48,7 @@ struct arguments {
 
 static int parse_arguments(int argc, char **argv, struct arguments *arguments)
 {
-    for (int c = getopt_long(argc, argv, "", options, NULL); c != -1; c = getopt_long(argc, argv, "", options, NULL))
+    for (int c = getopt_long(argc, argv, ":", options, NULL); c != -1; c = getopt_long(argc, argv, ":", options, NULL))
         switch (c) {
         case OPTION_CONFIG:
             arguments->config = optarg;
@@ -120,6 +121,7 @@ static size_t print_results(const struct tap_gradcheck_result *results, size_t n
     size_t n_wrong = 0;
     size_t n_kinks = 0;
     size_t n_checked = 0;
+    size_t n_parameters = 0;
     printf("%-48s %8s %6s %12s %12s\n", "parameter", "checked", "kinks", "largest", "error");
     for (size_t p = 0; p < n; p++) {
         const struct tap_gradcheck_result *result = &results[p];
@@ -131,11 +133,12 @@ static size_t print_results(const struct tap_gradcheck_result *results, size_t n
         if (wrong)
             printf("    element %zu: gradient %.12g, central difference %.12g\n", result->worst, result->gradient,
                    result->difference);
+        n_parameters++;
         n_wrong += wrong;
         n_kinks += result->n_kinks;
         n_checked += result->n_checked;
     }
-    printf("%zu numbers of %zu parameters checked, %zu kinks, %zu parameters wrong\n", n_checked, n, n_kinks, n_wrong);
+    printf("%zu numbers of %zu parameters checked, %zu kinks, %zu parameters wrong\n", n_checked, n_parameters, n_kinks, n_wrong);
     return n_wrong;
 }
 
@@ -185,6 +188,7 @@ int main(int argc, char **argv)
     struct tap_error error = {0};
     struct tap_config config;
     program_start(argv);
+    ignore_broken_pipes();
     arguments.sets = tap_mem_new((size_t)argc + 1, sizeof *arguments.sets);
     if (arguments.sets == NULL || !tap_config_init(&config, &error)) {
         tap_mem_free(arguments.sets);

@@ -187,6 +187,7 @@ static int run(const struct arguments *arguments, const struct tap_config *confi
         return report_failure(&error, true);
     }
     tell_start(&training, folder);
+    signals_start(); /* until now there was nothing to save, and a signal ended the process at once */
     training_run(&training, &end, &error);
     training_clear(&training);
     run_folder_close(folder, &error);
@@ -223,7 +224,7 @@ int main(int argc, char **argv)
     struct run_folder folder = {.descriptor = -1};
     struct tap_checkpoint *from = NULL;
     program_start(argv);
-    signals_start();
+    ignore_broken_pipes();
     arguments.sets = tap_mem_new((size_t)argc + 1, sizeof *arguments.sets);
     if (arguments.sets == NULL || !tap_config_init(&config, &error)) {
         tap_mem_free(arguments.sets);

@@ -67,8 +67,12 @@ static void wait_gently(char **argv)
 {
     if (getenv("OMP_WAIT_POLICY") != NULL || getenv("GOMP_SPINCOUNT") != NULL)
         return;
-    if (setenv("GOMP_SPINCOUNT", SPIN_COUNT, 1) == 0)
-        execv("/proc/self/exe", argv);
+    char path[4096]; /* by its own name, so that ps shows it */
+    ssize_t n = readlink("/proc/self/exe", path, sizeof path - 1);
+    if (n <= 0 || setenv("GOMP_SPINCOUNT", SPIN_COUNT, 1) != 0)
+        return;
+    path[n] = '\0';
+    execv(path, argv);
 }
 
 void program_start(char **argv)

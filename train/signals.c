@@ -20,7 +20,6 @@ void signals_start(void)
     sigemptyset(&action.sa_mask);
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
-    ignore_broken_pipes();
 }
 
 void ignore_broken_pipes(void)

@@ -149,7 +149,8 @@ enum tap_status training_step(struct training *training, double learning_rate, d
     if (tap_optimizer_step(training->optimizer, learning_rate, factor) != TAP_OK)
         return fail_nonfinite(training, "learning rate", learning_rate, learning_rate, error);
     const struct tap_parameter *bad = first_nonfinite_value(parameters, false);
-    if (bad != NULL)
-        return fail_nonfinite(training, "a parameter", NAN, learning_rate, error);
+    for (size_t i = 0; bad != NULL && i < bad->tensor.size; i++)
+        if (!isfinite(bad->tensor.data[i]))
+            return fail_nonfinite(training, "a parameter", (double)bad->tensor.data[i], learning_rate, error);
     return TAP_OK;
 }

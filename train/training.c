@@ -59,7 +59,9 @@ static enum tap_status build_class_weights(struct training *training, struct tap
     if (weights->weighting == TAP_CONFIG_CLASS_WEIGHTS_NONE)
         return TAP_OK;
     if (weights->weighting == TAP_CONFIG_CLASS_WEIGHTS_LISTED && weights->n_values != n)
-        return tap_error_set(error, TAP_ERR_VALUE, "train.class_weights: %zu numbers for %zu classes",
+        return tap_error_set(error, TAP_ERR_VALUE,
+                             "train.class_weights: %zu numbers; accepted: none, balanced, or a list of %zu, one for "
+                             "each label in the order of their bytes",
                              weights->n_values, n);
     training->class_weights = tap_mem_new(n, sizeof(tap_real));
     if (training->class_weights == NULL)
@@ -88,12 +90,15 @@ static enum tap_status build_batches(struct training *training, struct tap_error
 /* Optimizer steps of the whole run; an epoch's last window may hold fewer batches than the others. */
 static int64_t count_steps(const struct training *training)
 {
+    enum { MOST_EPOCHS_COUNTED = 1000 };
     const struct tap_config *config = training->config;
     uint32_t accumulate = (uint32_t)config->train.accumulate;
     int64_t total = 0;
     if (config->train.steps >= 0)
         return config->train.steps;
     for (int epoch = 1; epoch <= config->train.epochs; epoch++) {
+        if (epoch > MOST_EPOCHS_COUNTED) /* the rest have as many steps as these had, on the whole */
+            return (int64_t)((double)total * config->train.epochs / MOST_EPOCHS_COUNTED);
         uint32_t n_batches = tap_batches_count(training->batches, (uint64_t)epoch);
         int64_t steps = n_batches / accumulate + (n_batches % accumulate != 0);
         if (config->train.batch_tokens == 0)
@@ -137,9 +142,8 @@ static enum tap_status build(struct training *training, const struct tap_checkpo
         build_model(training, from, error) != TAP_OK)
         return error->status;
     training->needs.peak_bytes = resident_bytes();
-    if (build_optimizer(training, from, error) != TAP_OK ||
-        build_class_weights(training, error) != TAP_OK || build_batches(training, error) != TAP_OK ||
-        reserve_tape(training, error) != TAP_OK)
+    if (build_optimizer(training, from, error) != TAP_OK || build_class_weights(training, error) != TAP_OK ||
+        build_batches(training, error) != TAP_OK || reserve_tape(training, error) != TAP_OK)
         return error->status;
     valid = &training->data->parts[TAP_PART_VALID];
     if (valid->n_rows > 0 && evaluator_init(&training->valid, training->model, training->tape, valid,

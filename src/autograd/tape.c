@@ -77,6 +77,12 @@ void tap_tape_clear_error(struct tap_tape *tape)
     tap_error_clear(&tape->error);
 }
 
+struct tap_tensor *tap_tape_fail_memory(struct tap_tape *tape, const char *what)
+{
+    tap_error_memory(&tape->error, what);
+    return NULL;
+}
+
 bool tap_tape_set_gradients(struct tap_tape *tape, bool enabled)
 {
     bool before = tape->gradients;

@@ -45,6 +45,9 @@ const struct tap_error *tap_tape_error(const struct tap_tape *tape);
 bool tap_tape_failed(const struct tap_tape *tape);
 void tap_tape_clear_error(struct tap_tape *tape);
 
+/* Marks the tape as out of memory for something that belongs to no operation; returns NULL. */
+struct tap_tensor *tap_tape_fail_memory(struct tap_tape *tape, const char *what);
+
 /* Gradients on (the start) or off: with them off, results require no gradient and nothing is kept for backward.
  * Returns what was set before. */
 bool tap_tape_set_gradients(struct tap_tape *tape, bool enabled);

@@ -6,29 +6,42 @@
 #include <math.h>
 
 #include "mem.h"
+#include "segment_rows.h"
 
 #define EMBEDDING_DROPOUT_PLACE 0
 
 void tap_sinusoidal_positions(size_t n, size_t d_model, tap_real *out)
 {
-    for (size_t p = 0; p < n; p++)
-        for (size_t j = 0; j < d_model; j++) {
-            double frequency = pow(10000, -(double)(j - j % 2) / (double)d_model);
+    for (size_t j = 0; j < d_model; j++) {
+        double frequency = pow(10000, -(double)(j - j % 2) / (double)d_model);
+        for (size_t p = 0; p < n; p++) {
             double angle = (double)p * frequency;
             out[p * d_model + j] = (tap_real)(j % 2 == 0 ? sin(angle) : cos(angle));
         }
+    }
 }
 
-static void add_sinusoidal(struct tap_embedding_layer *layer, struct tap_error *error)
+/* Makes the table hold the positions of the batch's longest sequence, twice as many as before at least, so that a run
+ * soon has all it needs. Results on the tape do not look at the old table again: it is constant. */
+static bool grow_sinusoidal(struct tap_embedding_layer *layer, const struct tap_segments *segments)
 {
+    enum { FEWEST = 64 };
     struct tap_tensor *table = &layer->sinusoidal;
-    *table = (struct tap_tensor){.n_dims = 2, .shape = {layer->options.max_length, layer->options.d_model}};
-    if (tap_size_mul(table->shape[0], table->shape[1], &table->size))
-        table->data = tap_mem_new_aligned(table->size, sizeof(tap_real));
-    if (table->data == NULL)
-        tap_error_memory(error, "sinusoidal positions");
-    else
-        tap_sinusoidal_positions(table->shape[0], table->shape[1], table->data);
+    size_t size = 0;
+    size_t longest = segments != NULL ? tap_longest_segment(segments) : 0; /* the operation refuses NULL */
+    size_t max_length = layer->options.max_length;
+    if (table->data != NULL && (longest <= table->shape[0] || table->shape[0] == max_length))
+        return true;
+    size_t rows = 2 * table->shape[0] > longest ? 2 * table->shape[0] : longest;
+    rows = rows < FEWEST ? FEWEST : rows;
+    rows = rows > max_length ? max_length : rows; /* a longer sequence is refused by the operation */
+    tap_real *data = tap_size_mul(rows, layer->options.d_model, &size) ? tap_mem_new_aligned(size, sizeof *data) : NULL;
+    if (data == NULL)
+        return false;
+    tap_sinusoidal_positions(rows, layer->options.d_model, data);
+    tap_mem_free(table->data);
+    *table = (struct tap_tensor){.data = data, .size = size, .n_dims = 2, .shape = {rows, layer->options.d_model}};
+    return true;
 }
 
 void tap_embedding_layer_add(struct tap_embedding_layer *layer, struct tap_parameters *parameters,
@@ -42,8 +55,6 @@ void tap_embedding_layer_add(struct tap_embedding_layer *layer, struct tap_param
     if (options->positions == TAP_POSITIONS_LEARNED)
         layer->position = tap_parameters_add(parameters, "position", "weight", 2, position_shape,
                                              (struct tap_init){TAP_INIT_NORMAL, 0.02}, error);
-    if (options->positions == TAP_POSITIONS_SINUSOIDAL)
-        add_sinusoidal(layer, error);
 }
 
 void tap_embedding_layer_clear(struct tap_embedding_layer *layer)
@@ -61,7 +72,10 @@ struct tap_tensor *tap_embedding_layer_forward(struct tap_embedding_layer *layer
         x = tap_scale(tape, x, sqrt((double)layer->options.d_model));
     if (layer->options.positions == TAP_POSITIONS_LEARNED)
         x = tap_add_positions(tape, x, layer->position, context->segments);
-    if (layer->options.positions == TAP_POSITIONS_SINUSOIDAL)
+    if (layer->options.positions == TAP_POSITIONS_SINUSOIDAL && !tap_tape_failed(tape)) {
+        if (!grow_sinusoidal(layer, context->segments))
+            return tap_tape_fail_memory(tape, "sinusoidal positions");
         x = tap_add_positions(tape, x, &layer->sinusoidal, context->segments);
+    }
     return tap_context_dropout(context, x, layer->options.dropout, EMBEDDING_DROPOUT_PLACE);
 }

@@ -20,10 +20,11 @@ struct tap_embedding_layer {
     struct tap_embedding_options options;
     struct tap_tensor *weight;        /* "embedding.weight" (V,D), normal of deviation 1/sqrt(D) */
     struct tap_tensor *position;      /* "position.weight" (max_length,D) when learned, normal of deviation 0.02 */
-    struct tap_tensor sinusoidal;     /* (max_length,D), constant, when sinusoidal */
+    struct tap_tensor sinusoidal;     /* (rows,D), constant, when sinusoidal; grows up to max_length as
+                                         longer sequences come */
 };
 
-/* Adds the parameters and, for sinusoidal positions, takes memory for their table. */
+/* Adds the parameters. */
 void tap_embedding_layer_add(struct tap_embedding_layer *layer, struct tap_parameters *parameters,
                              const struct tap_embedding_options *options, struct tap_error *error);
 void tap_embedding_layer_clear(struct tap_embedding_layer *layer);

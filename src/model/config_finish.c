@@ -163,6 +163,20 @@ static void check_heads(const struct tap_config *config, struct tap_config_error
     tap_config_text_clear(&divisors);
 }
 
+/* Without projections the heads' columns are the model's own. */
+static void check_projections(const struct tap_config *config, struct tap_config_errors *errors)
+{
+    const struct tap_config_model *model = &config->model;
+    if (is_invalid(config, "model", "d_model") || is_invalid(config, "model", "heads") ||
+        is_invalid(config, "model", "d_head") || model->project_qkv || model->d_head == 0 ||
+        (int64_t)model->heads * model->d_head == model->d_model)
+        return;
+    tap_config_refuse(
+        errors, place_of(config, "model", "d_head"), "model", "d_head",
+        "with model.project_qkv false, %d heads of width %d do not make d_model %d; accepted: 0 (d_model / heads)",
+        model->heads, model->d_head, model->d_model);
+}
+
 /* Data come from a built-in task or from files, and files begin with one to train on. */
 static void check_source(const struct tap_config *config, struct tap_config_errors *errors)
 {
@@ -242,6 +256,7 @@ bool tap_config_finish(struct tap_config *config, struct tap_config_errors *erro
     follow(config);
     make_paths_absolute(config, errors);
     check_heads(config, errors);
+    check_projections(config, errors);
     check_source(config, errors);
     check_fractions(config, errors);
     check_warmup(config, errors);

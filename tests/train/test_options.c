@@ -79,7 +79,7 @@ Test(options, frozen_parameters_keep_their_bits_and_a_pattern_without_a_match_is
     tap_checkpoint_close(b);
     run = RUN("train", "--config", config_path(), "--set", "train.freeze=[decoder.*]", "--out", work_path("no"));
     cr_assert_eq(run.status, 2);
-    cr_assert_str_eq(run.err, "train.freeze: decoder.* matches no parameter; the first one is embedding.weight\n");
+    cr_assert_str_eq(run.err, "train.freeze: 'decoder.*' matches no parameter; accepted: patterns of names such as embedding.weight\n");
 }
 
 Test(options, init_reads_by_name_and_partial_init_tells_what_is_missing, .fini = work_remove)
@@ -90,7 +90,8 @@ Test(options, init_reads_by_name_and_partial_init_tells_what_is_missing, .fini =
     struct program_result run = RUN("train", "--config", config_path(), "--set", init, "--set", "train.steps=0", "--set",
                                     "model.layers=2", "--out", two);
     cr_assert_eq(run.status, 2);
-    cr_assert(strstr(run.err, "encoder.layers.1.self_attn.in_proj_weight") != NULL, "%s", run.err);
+    cr_assert(strstr(run.err, "train.init: ") == run.err, "%s", run.err);
+    cr_assert(strstr(run.err, "encoder.layers.1.self_attn.in_proj_weight; with train.init_partial") != NULL, "%s", run.err);
     run = RUN("train", "--config", config_path(), "--set", init, "--set", "train.steps=0", "--set", "model.layers=2",
               "--set", "train.init_partial=true", "--out", two);
     cr_assert_eq(run.status, 0, "%s", run.err);
@@ -126,4 +127,40 @@ Test(options, sizes_and_memory_are_told_before_the_first_step, .fini = work_remo
                         &flops, &memory),
                  3, "%s", line);
     cr_assert(flops > 0 && memory > 1 && strstr(run.out, "step 3") > line);
+}
+
+Test(options, frozen_parameters_do_not_count_as_checked, .fini = work_remove)
+{
+    struct program_result check = RUN("gradcheck", "--config", config_path(), "--set", "train.freeze=[encoder.*]");
+    cr_assert_eq(check.status, 0, "%s", check.err);
+    cr_assert(strstr(check.out, " numbers of 3 parameters checked") != NULL, "%s", check.out);
+}
+
+Test(options, gradcheck_on_a_closed_pipe_ends_with_status_1, .fini = work_remove)
+{
+    const struct program_options broken = {.stdout_broken = true};
+    cr_assert_eq(RUN_WITH(&broken, "gradcheck", "--config", config_path()).status, 1);
+}
+
+Test(options, a_length_limit_without_need_costs_nothing, .fini = work_remove)
+{
+    struct program_result run = RUN("train", "--config", config_path(), "--set", "data.max_length=2147483647", "--set",
+                                    "train.steps=1", "--out", work_path("run"));
+    cr_assert_eq(run.status, 0, "%s", run.err);
+}
+
+Test(options, epochs_without_end_start_at_once, .fini = work_remove)
+{
+    struct program_result run =
+        RUN("train", "--config", config_path(), "--set", "train.epochs=2147483647", "--set", "train.batch_tokens=100",
+            "--set", "train.stop_after=2", "--out", work_path("run"));
+    cr_assert_eq(run.status, 0, "%s", run.err);
+    cr_assert(strstr(run.out, "saved step 2") != NULL);
+}
+
+Test(options, heads_that_do_not_make_the_model_without_projections_are_named, .fini = work_remove)
+{
+    struct program_result run = RUN("train", "--config", config_path(), "--set", "model.project_qkv=false", "--set",
+                                    "model.d_head=5", "--out", work_path("run"));
+    EXPECT_ERROR(run, 2, "--set: model.d_head: ", "2 heads of width 5 do not make d_model 8");
 }
