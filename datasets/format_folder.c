@@ -59,7 +59,7 @@ static enum tap_status list_files(const char *path, struct name_list *list, stru
     closedir(folder);
     if (status == TAP_OK && list->n == 0)
         status = tap_error_set(error, TAP_ERR_FORMAT, "%s: no files; a file for each class is needed", path);
-    if (status == TAP_OK)
+    if (list->n > 0)
         qsort(list->names, list->n, sizeof *list->names, compare_names);
     return status;
 }

@@ -1,6 +1,7 @@
 /* format_jsonl.c: one JSON object a line. Its label (a text or an integer) and its text stand under the keys that
  * data.label_column and data.text_column name: "label" and "text" while these are left at 1 and 2. Other keys are
- * passed over, whatever they hold. Empty lines at the end of a file are passed over. */
+ * passed over, but what stands there must be JSON whose numbers fit int64 or double. Empty lines at the end of a file
+ * are passed over. */
 #include "formats.h"
 #include "json.h"
 #include "row_lines.h"

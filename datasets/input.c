@@ -55,7 +55,7 @@ static enum tap_status read_file(void *context, char *to, size_t capacity, size_
 /* Reads once more behind buffer[end]; sets at_end when nothing came. */
 static enum tap_status fill(struct tap_input *input, struct tap_error *error)
 {
-    size_t n_read;
+    size_t n_read = 0;
     if (input->end == input->capacity && make_room(input, error) != TAP_OK)
         return TAP_ERR_MEMORY;
     char *to = input->buffer + input->end;
