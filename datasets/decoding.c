@@ -54,7 +54,7 @@ static size_t count_unchanged(enum tap_encoding encoding, const char *bytes, siz
     return n;
 }
 
-/* The code point at the start of `bytes` (of at least one) and how many bytes it takes; NO_CODE_POINT for a bad byte. */
+/* The code point at the start of `bytes` (at least one) and how many bytes it takes; NO_CODE_POINT for a bad byte. */
 static int32_t next_code_point(enum tap_encoding encoding, const char *bytes, size_t n_bytes, size_t *out_length)
 {
     int32_t code_point = NO_CODE_POINT;

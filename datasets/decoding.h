@@ -27,8 +27,8 @@ struct tap_decoder {
 enum tap_status tap_decoder_choose(struct tap_decoder *decoder, const char *encoding, const char *bad_bytes,
                                    struct tap_error *error);
 
-/* Makes `*bytes` valid UTF-8; changed bytes stand in the decoder's buffer until the next call. A bad byte is one that is
- * no part of a valid UTF-8 sequence, or stands for nothing in the encoding.
+/* Makes `*bytes` valid UTF-8; changed bytes stand in the decoder's buffer until the next call. A bad byte is one that
+ * is no part of a valid UTF-8 sequence, or stands for nothing in the encoding.
  * Errors: TAP_ERR_FORMAT naming file and line for a bad byte or a NUL byte (refused in any case); TAP_ERR_MEMORY. */
 enum tap_status tap_decode(struct tap_decoder *decoder, const char *file_name, uint64_t line_number, const char **bytes,
                            size_t *n_bytes, struct tap_error *error);

@@ -1,7 +1,7 @@
-/* format_csv.c: columns by RFC 4180: between commas, semicolons or tabs (told by the first record), quoted where a field
- * holds a separator, a quotation mark or a line end. Every record has as many columns as the first. A record is named by
- * the line on which it starts. Empty lines at the start and the end of a file are passed over; an empty line with
- * records on both sides is refused, as a row is missing there. */
+/* format_csv.c: columns by RFC 4180: between commas, semicolons or tabs (told by the first record), quoted where a
+ * field holds a separator, a quotation mark or a line end. Every record has as many columns as the first. A record is
+ * named by the line on which it starts. Empty lines at the start and the end of a file are passed over; an empty line
+ * with records on both sides is refused, as a row is missing there. */
 #include "columns.h"
 #include "csv_record.h"
 #include "formats.h"

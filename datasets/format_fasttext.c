@@ -1,5 +1,5 @@
-/* format_fasttext.c: fastText's training files: "__label__x text". A line begins with its label; one blank or tab behind
- * it is no part of the text. A second word that begins with __label__ is refused: rows have one label. */
+/* format_fasttext.c: fastText's training files: "__label__x text". A line begins with its label; one blank or tab
+ * behind it is no part of the text. A second word that begins with __label__ is refused: rows have one label. */
 #include "formats.h"
 #include "quote.h"
 #include "row_lines.h"

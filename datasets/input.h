@@ -1,6 +1,6 @@
 /* input.h: a data file (or standard input) as lines of checked UTF-8, read through one buffer that grows only for a
- * long line. gzip data is told by its first bytes, whatever the file's name, and expanded as it is read. What is no text
- * is refused by name when it is opened: a folder, an archive, an image, UTF-16.
+ * long line. gzip data is told by its first bytes, whatever the file's name, and expanded as it is read. What is no
+ * text is refused by name when it is opened: a folder, an archive, an image, UTF-16.
  *
  * The rules of all text formats: only \n and \r\n end a line; a UTF-8 byte-order mark is dropped at the start of the
  * file and nowhere else; a NUL byte is refused with file and line, and so is invalid UTF-8 unless the decoder was
