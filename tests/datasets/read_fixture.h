@@ -6,9 +6,9 @@
 
 /* What the last read_path gave. */
 extern struct tap_rows *rows;
-extern struct tap_error error;
+extern struct tap_error read_error;
 
-/* Reads a path; on success `rows` holds what is there, on failure `error` says why, in one line. */
+/* Reads a path; on success `rows` holds what is there, on failure `read_error` says why, in one line. */
 enum tap_status read_path(const char *path, struct tap_read_options options);
 
 /* Reads bytes as a file of this name, with the default options. */

@@ -81,7 +81,8 @@ Test(format_folder, its_fingerprint_tells_of_every_file)
         fixture_text("set/b.txt", texts[i]);
         tap_rows_free(rows);
         rows = tap_rows_new();
-        cr_assert_eq(tap_read_rows(folder, &options, rows, &fingerprint, &error), TAP_OK, "%s", error.message);
+        cr_assert_eq(tap_read_rows(folder, &options, rows, &fingerprint, &read_error), TAP_OK, "%s",
+                     read_error.message);
         cr_expect_eq(fingerprint.n_bytes, 6);
         strcpy(hashes[i], fingerprint.hash);
         tap_fingerprint_clear(&fingerprint);

@@ -193,7 +193,7 @@ Test(format_tsv, auto_goes_by_the_ending)
     mkdir(fixture_path("x.csv"), 0700);
     for (size_t i = 0; i < sizeof read / sizeof read[0]; i++) {
         read_path(fixture_text(read[i], text), fixture_read_options());
-        cr_expect_eq(error.status, TAP_OK, "%s: %s", read[i], error.message);
+        cr_expect_eq(read_error.status, TAP_OK, "%s: %s", read[i], read_error.message);
     }
     unlink(fixture_path("x.csv/y"));
     rmdir(fixture_path("x.csv"));
@@ -203,7 +203,7 @@ Test(format_tsv, auto_goes_by_the_ending)
         cr_expect_eq(read_path(path, options), TAP_ERR_FORMAT, "%s: of another format, where this is no row",
                      refused[i]);
         options.format = "tsv";
-        cr_expect_eq(read_path(path, options), TAP_OK, "%s: %s", refused[i], error.message);
+        cr_expect_eq(read_path(path, options), TAP_OK, "%s: %s", refused[i], read_error.message);
     }
 }
 
@@ -307,7 +307,7 @@ Test(format_tsv, lines_up_to_the_limit_are_read)
         bytes[1] = '\t';
         memcpy(bytes + TAP_LINE_MAX_BYTES, end, strlen(end));
         read_bytes(bytes, TAP_LINE_MAX_BYTES + strlen(end));
-        cr_assert_eq(error.status, TAP_OK, "%s", error.message);
+        cr_assert_eq(read_error.status, TAP_OK, "%s", read_error.message);
         cr_assert_eq(rows->n_pool_bytes, TAP_LINE_MAX_BYTES - 2);
         memset(bytes, 'x', n_bytes);
         bytes[1] = '\t';
@@ -334,7 +334,7 @@ Test(format_tsv, lines_across_buffer_edges_are_whole)
         bytes[n++] = '\n';
     }
     read_bytes(bytes, n);
-    cr_assert_eq(rows->n, n_rows, "%s", error.message);
+    cr_assert_eq(rows->n, n_rows, "%s", read_error.message);
     for (uint32_t row = 0; row < n_rows; row++) {
         size_t length;
         const char *text = tap_rows_text(rows, row, &length);
@@ -360,7 +360,7 @@ Test(format_tsv, fingerprints_tell_files_apart)
     const char *path = fixture_text("in.tsv", "\xEF\xBB\xBF"
                                               "a\tone\r\n");
     rows = tap_rows_new();
-    cr_assert_eq(tap_read_rows(path, &options, rows, &fingerprint, &error), TAP_OK);
+    cr_assert_eq(tap_read_rows(path, &options, rows, &fingerprint, &read_error), TAP_OK);
     cr_expect_str_eq(fingerprint.path, path);
     cr_expect_eq(fingerprint.n_bytes, 10, "all bytes count");
     cr_expect_eq(strlen(fingerprint.hash), 16);
@@ -369,7 +369,7 @@ Test(format_tsv, fingerprints_tell_files_apart)
     tap_fingerprint_clear(&fingerprint);
     path = fixture_text("in.tsv", "\xEF\xBB\xBF"
                                   "a\tOne\r\n");
-    cr_assert_eq(tap_read_rows(path, &options, rows, &fingerprint, &error), TAP_OK);
+    cr_assert_eq(tap_read_rows(path, &options, rows, &fingerprint, &read_error), TAP_OK);
     cr_expect_str_neq(fingerprint.hash, first);
     tap_fingerprint_clear(&fingerprint);
 }
@@ -389,7 +389,7 @@ Test(format_tsv, the_sms_spam_collection_reads_as_published)
     if (path == NULL)
         cr_skip_test("skipped: no sms_spam/SMSSpamCollection in TAPESTRY_DATA or ../shared/data");
     read_path(path, fixture_read_options());
-    cr_assert_eq(error.status, TAP_OK, "%s", error.message);
+    cr_assert_eq(read_error.status, TAP_OK, "%s", read_error.message);
     uint32_t n_of[2] = {0, 0};
     cr_assert_eq(rows->labels.n, 2);
     for (uint32_t row = 0; row < rows->n; row++)

@@ -246,7 +246,8 @@ Test(gzip_input, the_fingerprint_is_that_of_the_file)
     struct tap_fingerprint fingerprint;
     pack_text("a\tone\n");
     rows = tap_rows_new();
-    cr_assert_eq(tap_read_rows(fixture_file("in.gz", packed, n_packed), &options, rows, &fingerprint, &error), TAP_OK);
+    cr_assert_eq(tap_read_rows(fixture_file("in.gz", packed, n_packed), &options, rows, &fingerprint, &read_error),
+                 TAP_OK);
     cr_expect_eq(fingerprint.n_bytes, n_packed);
     tap_fingerprint_clear(&fingerprint);
 }

@@ -26,7 +26,7 @@ static void expect_published(const struct published *sets, size_t n_sets)
         if (path == NULL)
             cr_skip_test("skipped: no %s in TAPESTRY_DATA or ../shared/data", sets[i].name);
         read_path(path, sets[i].options);
-        cr_assert_eq(error.status, TAP_OK, "%s", error.message);
+        cr_assert_eq(read_error.status, TAP_OK, "%s", read_error.message);
         cr_expect_eq(rows->n, sets[i].n_rows, "%s: %u rows", sets[i].name, rows->n);
         cr_expect_eq(rows->labels.n, sets[i].n_labels, "%s: %u labels", sets[i].name, rows->labels.n);
         cr_expect_eq(rows->rows[rows->n - 1].line, sets[i].last_line, "%s: last row on line %llu", sets[i].name,
@@ -152,5 +152,5 @@ Test(published, kaggle_spam)
     options.encoding = "utf-8";
     read_path(fixture_published("kaggle_spam_csv/spam.csv"), options);
     expect_refusal(TAP_ERR_FORMAT, "is not UTF-8; set data.encoding");
-    cr_expect_not_null(strstr(error.message, "spam.csv:"));
+    cr_expect_not_null(strstr(read_error.message, "spam.csv:"));
 }

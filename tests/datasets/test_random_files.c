@@ -88,7 +88,7 @@ Test(random_files, any_bytes_give_rows_or_one_line_that_names_the_file)
         if (read_path(path, options) == TAP_OK)
             n_read++;
         else
-            cr_assert_not_null(strstr(error.message, path), "%s", error.message);
+            cr_assert_not_null(strstr(read_error.message, path), "%s", read_error.message);
     }
     cr_expect_gt(n_read, 100, "%u read", n_read);
 }
