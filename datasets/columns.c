@@ -3,6 +3,7 @@
 
 #include "quote.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 #define LARGEST_COLUMN 1000000
@@ -49,6 +50,7 @@ enum tap_status tap_columns_parse(const struct tap_read_options *options, struct
         (!is_named && columns.label.number == columns.text.number))
         return tap_error_set(error, TAP_ERR_VALUE, "data.label_column: is the same as data.text_column: %s",
                              tap_quote(options->label_column, strlen(options->label_column)).text);
+    columns.header_line = 1;
     columns.has_header = is_named || strcmp(header, "yes") == 0;
     *out_columns = columns;
     return TAP_OK;
@@ -63,8 +65,9 @@ enum tap_status tap_columns_see_header(struct tap_columns *columns, size_t numbe
         if (column->name == NULL || strlen(column->name) != n_bytes || memcmp(column->name, field, n_bytes) != 0)
             continue;
         if (column->number != 0)
-            return tap_error_set(error, TAP_ERR_VALUE, "%s:1: %s: columns %zu and %zu are both named %s", file_name,
-                                 column->key, column->number, number, tap_quote(field, n_bytes).text);
+            return tap_error_set(error, TAP_ERR_VALUE, "%s:%" PRIu64 ": %s: columns %zu and %zu are both named %s",
+                                 file_name, columns->header_line, column->key, column->number, number,
+                                 tap_quote(field, n_bytes).text);
         column->number = number;
     }
     return TAP_OK;
@@ -76,14 +79,17 @@ enum tap_status tap_columns_end_header(const struct tap_columns *columns, size_t
     const struct tap_column *wanted[] = {&columns->label, &columns->text};
     for (int i = 0; i < 2; i++)
         if (wanted[i]->number == 0)
-            return tap_error_set(error, TAP_ERR_VALUE, "%s:1: %s: no column of the header is named %s", file_name,
-                                 wanted[i]->key, tap_quote(wanted[i]->name, strlen(wanted[i]->name)).text);
+            return tap_error_set(error, TAP_ERR_VALUE, "%s:%" PRIu64 ": %s: no column of the header is named %s",
+                                 file_name, columns->header_line, wanted[i]->key,
+                                 tap_quote(wanted[i]->name, strlen(wanted[i]->name)).text);
     if (columns->label.number == columns->text.number)
-        return tap_error_set(error, TAP_ERR_VALUE, "%s:1: data.label_column and data.text_column are both column %zu",
-                             file_name, columns->label.number);
+        return tap_error_set(error, TAP_ERR_VALUE,
+                             "%s:%" PRIu64 ": data.label_column and data.text_column are both column %zu", file_name,
+                             columns->header_line, columns->label.number);
     for (int i = 0; i < 2; i++)
         if (wanted[i]->number > n_fields)
-            return tap_error_set(error, TAP_ERR_FORMAT, "%s:1: %zu column%s in the header, but %s is %zu", file_name,
-                                 n_fields, n_fields == 1 ? "" : "s", wanted[i]->key, wanted[i]->number);
+            return tap_error_set(error, TAP_ERR_FORMAT, "%s:%" PRIu64 ": %zu column%s in the header, but %s is %zu",
+                                 file_name, columns->header_line, n_fields, n_fields == 1 ? "" : "s", wanted[i]->key,
+                                 wanted[i]->number);
     return TAP_OK;
 }

@@ -19,6 +19,7 @@ struct tap_column {
 struct tap_columns {
     struct tap_column label, text;
     bool has_header;
+    uint64_t header_line; /* in the file; the reader sets it before it tells of the header's fields */
 };
 
 /* Reads the options: a column spelled in digits alone is a number, else a name. `header` is "auto" (a header when a

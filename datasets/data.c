@@ -21,7 +21,15 @@ static bool is_given(const char *value)
 
 struct tap_read_options tap_data_read_options(const struct tap_data_options *options)
 {
-    return (struct tap_read_options){options->format, options->header, options->label_column, options->text_column};
+    return (struct tap_read_options){
+        .format = options->format,
+        .header = options->header,
+        .label_column = options->label_column,
+        .text_column = options->text_column,
+        .encoding = options->encoding,
+        .bad_bytes = options->bad_bytes,
+        .label_prefix_end = options->label_prefix_end,
+    };
 }
 
 static enum tap_status check_options(const struct tap_data_options *options, struct tap_error *error)

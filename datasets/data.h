@@ -17,7 +17,8 @@ struct tap_data_options {
     const char *train, *valid, *test;     /* or files; "-" (once) is standard input */
     double valid_fraction, test_fraction; /* of the training file (or the task), where no file is given */
     uint64_t seed;                        /* of the split, and of a task's rows */
-    const char *format, *header, *label_column, *text_column;
+    const char *format, *header, *label_column, *text_column; /* as in struct tap_read_options, and so are */
+    const char *encoding, *bad_bytes, *label_prefix_end;
     const char *tokenizer;
     bool lowercase;
     int min_count, max_vocab, max_length;

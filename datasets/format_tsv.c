@@ -3,7 +3,7 @@
  * an empty line with rows behind it is refused, as a row is missing there. */
 #include "columns.h"
 #include "formats.h"
-#include "quote.h"
+#include "row_lines.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -48,7 +48,7 @@ static enum tap_status missing_column(const struct tap_input *input, uint64_t li
 }
 
 static enum tap_status read_row(const struct tap_input *input, struct tap_line line, const struct tap_columns *columns,
-                                struct tap_rows *rows, struct tap_error *error)
+                                const struct tap_read_options *options, struct tap_rows *rows, struct tap_error *error)
 {
     struct field field;
     struct field label = {NULL, 0};
@@ -68,7 +68,7 @@ static enum tap_status read_row(const struct tap_input *input, struct tap_line l
     if (label.n_bytes == 0)
         return tap_error_set(error, TAP_ERR_FORMAT, "%s:%" PRIu64 ": the label (column %zu) is empty", input->name,
                              line.number, columns->label.number);
-    return tap_rows_append(rows, label.bytes, label.n_bytes, text.bytes, text.n_bytes, line.number, error);
+    return tap_add_row(input, options, rows, label.bytes, label.n_bytes, text.bytes, text.n_bytes, line.number, error);
 }
 
 enum tap_status tap_format_tsv(struct tap_input *input, const struct tap_read_options *options, struct tap_rows *rows,
@@ -76,23 +76,13 @@ enum tap_status tap_format_tsv(struct tap_input *input, const struct tap_read_op
 {
     struct tap_columns columns;
     struct tap_line line;
-    uint64_t empty_line = 0; /* the first of the empty lines just passed, 0 for none */
     enum tap_status status = tap_columns_parse(options, &columns, error);
     while (status == TAP_OK) {
-        status = tap_input_next_line(input, &line, error);
+        status = tap_next_row_line(input, &line, error);
         if (status != TAP_OK || line.bytes == NULL)
             break;
-        if (line.n_bytes == 0 && empty_line == 0)
-            empty_line = line.number;
-        if (line.n_bytes == 0)
-            continue;
-        if (empty_line > 0)
-            status = tap_error_set(error, TAP_ERR_FORMAT, "%s:%" PRIu64 ": an empty line; every line holds a row",
-                                   input->name, empty_line);
-        else if (line.number == 1 && columns.has_header)
-            status = read_header(input, line, &columns, error);
-        else
-            status = read_row(input, line, &columns, rows, error);
+        status = line.number == 1 && columns.has_header ? read_header(input, line, &columns, error)
+                                                        : read_row(input, line, &columns, options, rows, error);
     }
     return status;
 }

@@ -12,16 +12,16 @@ struct tap_read_options {
     const char *format; /* "auto", or a name of formats.def */
     const char *header; /* "auto", "yes", "no" */
     const char *label_column, *text_column;
+    const char *encoding, *bad_bytes; /* words of decoding.h; NULL: UTF-8, refused */
+    const char *label_prefix_end;     /* a label ends where this text first stands in it; NULL or "": never */
 };
 
-/* A reader appends all rows of an opened input. */
+/* A reader appends all rows of an opened input (that of the format folder: of all files within `input->path`). */
 typedef enum tap_status tap_format_reader(struct tap_input *input, const struct tap_read_options *options,
                                           struct tap_rows *rows, struct tap_error *error);
 #define TAP_FORMAT(name, reader, endings, summary) tap_format_reader reader;
-#define TAP_FORMAT_LATER(name, endings)
 #include "formats.def"
 #undef TAP_FORMAT
-#undef TAP_FORMAT_LATER
 
 /* Appends all rows of a file ("-": standard input) to `rows`, at least one, and tells what the file was. On failure
  * `rows` may hold a part of the file. `out_fingerprint` may be NULL. */

@@ -4,7 +4,6 @@
 #include "file_kinds.h"
 #include "fnv.h"
 #include "mem.h"
-#include "unicode.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -37,22 +36,46 @@ static enum tap_status make_room(struct tap_input *input, struct tap_error *erro
     return TAP_OK;
 }
 
-/* Reads once more behind buffer[end]; sets at_end when nothing came. */
-static enum tap_status fill(struct tap_input *input, struct tap_error *error)
+/* The file's bytes as they are, on their way into the fingerprint; a tap_raw_read. */
+static enum tap_status read_file(void *context, char *to, size_t capacity, size_t *out_n_read, struct tap_error *error)
 {
-    if (input->end == input->capacity && make_room(input, error) != TAP_OK)
-        return TAP_ERR_MEMORY;
+    struct tap_input *input = context;
     ssize_t n_read;
     do
-        n_read = read(input->descriptor, input->buffer + input->end, input->capacity - input->end);
+        n_read = read(input->descriptor, to, capacity);
     while (n_read < 0 && errno == EINTR);
     if (n_read < 0)
         return tap_error_set(error, TAP_ERR_IO, "%s: cannot read: %s", input->name, strerror(errno));
-    input->at_end = n_read == 0;
-    input->hash = tap_fnv(input->hash, input->buffer + input->end, (size_t)n_read);
+    input->hash = tap_fnv(input->hash, to, (size_t)n_read);
     input->n_bytes += (uint64_t)n_read;
-    input->end += (size_t)n_read;
+    *out_n_read = (size_t)n_read;
     return TAP_OK;
+}
+
+/* Reads once more behind buffer[end]; sets at_end when nothing came. */
+static enum tap_status fill(struct tap_input *input, struct tap_error *error)
+{
+    size_t n_read = 0;
+    if (input->end == input->capacity && make_room(input, error) != TAP_OK)
+        return TAP_ERR_MEMORY;
+    char *to = input->buffer + input->end;
+    size_t room = input->capacity - input->end;
+    enum tap_status status = input->gzip != NULL
+                                 ? tap_gzip_read(input->gzip, read_file, input, input->name, to, room, &n_read, error)
+                                 : read_file(input, to, room, &n_read, error);
+    if (status != TAP_OK)
+        return status;
+    input->at_end = n_read == 0;
+    input->end += n_read;
+    return TAP_OK;
+}
+
+static enum tap_status fill_start(struct tap_input *input, struct tap_error *error)
+{
+    enum tap_status status = TAP_OK;
+    while (status == TAP_OK && input->end < TAP_FILE_KIND_BYTES && !input->at_end)
+        status = fill(input, error);
+    return status;
 }
 
 static enum tap_status open_descriptor(struct tap_input *input, struct tap_error *error)
@@ -71,15 +94,22 @@ static enum tap_status open_descriptor(struct tap_input *input, struct tap_error
     return TAP_OK;
 }
 
-/* Looks at the first bytes: refuses what is known to be no text and drops a byte-order mark. */
+/* Looks at the first bytes: expands gzip data, refuses what is known to be no text and drops a byte-order mark. */
 static enum tap_status check_start(struct tap_input *input, struct tap_error *error)
 {
-    while (input->end < TAP_FILE_KIND_BYTES && !input->at_end)
-        if (fill(input, error) != TAP_OK)
-            return error->status;
+    enum tap_status status = fill_start(input, error);
+    if (status == TAP_OK && tap_gzip_is_start(input->buffer, input->end)) {
+        input->gzip = tap_gzip_new(input->buffer, input->end, error);
+        input->end = 0;
+        input->at_end = false;
+        status = input->gzip != NULL ? fill_start(input, error) : TAP_ERR_MEMORY;
+    }
+    if (status != TAP_OK)
+        return status;
     const char *kind = tap_file_kind(input->buffer, input->end);
     if (kind != NULL)
-        return tap_error_set(error, TAP_ERR_FORMAT, "%s: %s, not supported; UTF-8 text is needed", input->name, kind);
+        return tap_error_set(error, TAP_ERR_FORMAT, "%s: %s%s, not supported; UTF-8 text is needed", input->name, kind,
+                             input->gzip != NULL ? " within gzip data" : "");
     if (input->end >= 3 && memcmp(input->buffer, "\xEF\xBB\xBF", 3) == 0)
         input->begin = 3;
     return TAP_OK;
@@ -99,6 +129,20 @@ enum tap_status tap_input_open(const char *path, struct tap_input *out_input, st
     return TAP_OK;
 }
 
+void tap_input_of_folder(const char *path, struct tap_input *out_input)
+{
+    *out_input = (struct tap_input){.path = path, .name = path, .descriptor = -1, .hash = TAP_FNV_START};
+}
+
+void tap_input_add_file(struct tap_input *folder, const char *file_name, const struct tap_input *file)
+{
+    char ending[64]; /* size and hash in words, so that they are the same on every machine */
+    folder->n_bytes += file->n_bytes;
+    folder->hash = tap_fnv(folder->hash, file_name, strlen(file_name));
+    int n = snprintf(ending, sizeof ending, "/%" PRIu64 "/%016" PRIx64 "/", file->n_bytes, file->hash);
+    folder->hash = tap_fnv(folder->hash, ending, (size_t)n);
+}
+
 void tap_input_close(struct tap_input *input)
 {
     if (input->descriptor > STDIN_FILENO)
@@ -106,6 +150,15 @@ void tap_input_close(struct tap_input *input)
     input->descriptor = -1;
     tap_mem_free(input->buffer);
     input->buffer = NULL;
+    tap_gzip_free(input->gzip);
+    input->gzip = NULL;
+    tap_decoder_clear(&input->decoder);
+}
+
+static enum tap_status line_too_long(const struct tap_input *input, uint64_t number, struct tap_error *error)
+{
+    return tap_error_set(error, TAP_ERR_VALUE, "%s:%" PRIu64 ": a line of more than %zu bytes", input->name, number,
+                         TAP_LINE_MAX_BYTES);
 }
 
 /* The number of bytes up to the next \n in the buffer, reading on until there is one; up to the end of the file when
@@ -121,8 +174,7 @@ static enum tap_status find_line_end(struct tap_input *input, size_t *out_n_byte
         *out_is_ended = found != NULL;
         *out_n_bytes = found != NULL ? (size_t)(found - start) : n_there;
         if (*out_n_bytes > TAP_LINE_MAX_BYTES + LINE_END_BYTES - 1)
-            return tap_error_set(error, TAP_ERR_VALUE, "%s:%" PRIu64 ": a line of more than %zu bytes", input->name,
-                                 input->n_lines + 1, TAP_LINE_MAX_BYTES);
+            return line_too_long(input, input->n_lines + 1, error);
         if (found != NULL || input->at_end)
             return TAP_OK;
         n_searched = n_there;
@@ -130,23 +182,6 @@ static enum tap_status find_line_end(struct tap_input *input, size_t *out_n_byte
         if (status != TAP_OK)
             return status;
     }
-}
-
-static enum tap_status check_line(const struct tap_input *input, const struct tap_line *line, struct tap_error *error)
-{
-    if (line->n_bytes > TAP_LINE_MAX_BYTES)
-        return tap_error_set(error, TAP_ERR_VALUE, "%s:%" PRIu64 ": a line of more than %zu bytes", input->name,
-                             line->number, TAP_LINE_MAX_BYTES);
-    if (memchr(line->bytes, '\0', line->n_bytes) != NULL)
-        return tap_error_set(error, TAP_ERR_FORMAT,
-                             "%s:%" PRIu64 ": a NUL byte; UTF-8 text is needed (a binary file, or UTF-16?)",
-                             input->name, line->number);
-    size_t n_valid = tap_unicode_valid_bytes(line->bytes, line->n_bytes);
-    if (n_valid < line->n_bytes)
-        return tap_error_set(error, TAP_ERR_FORMAT,
-                             "%s:%" PRIu64 ": byte %zu of the line (0x%02X) is not UTF-8; convert the file to UTF-8",
-                             input->name, line->number, n_valid + 1, (unsigned)(unsigned char)line->bytes[n_valid]);
-    return TAP_OK;
 }
 
 enum tap_status tap_input_next_line(struct tap_input *input, struct tap_line *out_line, struct tap_error *error)
@@ -157,15 +192,19 @@ enum tap_status tap_input_next_line(struct tap_input *input, struct tap_line *ou
     if (status != TAP_OK)
         return status;
     if (n_bytes == 0 && !is_ended) {
-        *out_line = (struct tap_line){NULL, 0, input->n_lines + 1};
+        *out_line = (struct tap_line){NULL, 0, input->n_lines + 1, 0};
         return TAP_OK;
     }
-    struct tap_line line = {input->buffer + input->begin, n_bytes, input->n_lines + 1};
+    struct tap_line line = {input->buffer + input->begin, n_bytes, input->n_lines + 1, is_ended ? 1 : 0};
     input->begin += n_bytes + (is_ended ? 1 : 0);
     input->n_lines++;
-    if (is_ended && n_bytes > 0 && line.bytes[n_bytes - 1] == '\r')
+    if (is_ended && n_bytes > 0 && line.bytes[n_bytes - 1] == '\r') {
         line.n_bytes--;
-    status = check_line(input, &line, error);
+        line.n_end_bytes = LINE_END_BYTES;
+    }
+    if (line.n_bytes > TAP_LINE_MAX_BYTES)
+        return line_too_long(input, line.number, error);
+    status = tap_decode(&input->decoder, input->name, line.number, &line.bytes, &line.n_bytes, error);
     if (status == TAP_OK)
         *out_line = line;
     return status;

@@ -221,7 +221,8 @@ static void blank_controls(char *text)
             *text = ' ';
 }
 
-struct tap_json *tap_json_parse(const char *bytes, size_t n_bytes, const char *where, struct tap_error *error)
+struct tap_json *tap_json_parse_line(const char *bytes, size_t n_bytes, const char *where, uint64_t line,
+                                     struct tap_error *error)
 {
     json_error_t reason;
     prepare();
@@ -241,10 +242,15 @@ struct tap_json *tap_json_parse(const char *bytes, size_t n_bytes, const char *w
         json_decref(value);
         tap_error_memory(error, "a JSON value");
     } else {
-        tap_error_set(error, TAP_ERR_FORMAT, "%s:%d: no valid JSON: %s", where, reason.line > 0 ? reason.line : 1,
-                      reason.text);
+        tap_error_set(error, TAP_ERR_FORMAT, "%s:%" PRIu64 ": no valid JSON: %s", where,
+                      line + (reason.line > 1 ? (uint64_t)reason.line - 1 : 0), reason.text);
     }
     return NULL;
+}
+
+struct tap_json *tap_json_parse(const char *bytes, size_t n_bytes, const char *where, struct tap_error *error)
+{
+    return tap_json_parse_line(bytes, n_bytes, where, 1, error);
 }
 
 char *tap_json_dump(const struct tap_json *value, int real_digits, size_t *out_n_bytes, struct tap_error *error)
@@ -410,6 +416,16 @@ const char *tap_json_as_text(struct tap_json_place place)
 {
     const json_t *value = inner(place.value);
     return is_kind(place, json_is_string(value), "a text") ? json_string_value(value) : "";
+}
+
+const char *tap_json_as_name(struct tap_json_place place, char number[TAP_JSON_NUMBER_BYTES])
+{
+    const json_t *value = inner(place.value);
+    if (json_is_integer(value)) {
+        snprintf(number, TAP_JSON_NUMBER_BYTES, "%" PRId64, (int64_t)json_integer_value(value));
+        return number;
+    }
+    return is_kind(place, json_is_string(value), "a text or an integer") ? json_string_value(value) : "";
 }
 
 int64_t tap_json_as_integer(struct tap_json_place place, int64_t least, int64_t most)

@@ -65,6 +65,10 @@ void tap_json_append_flag(struct tap_json *array, bool flag, struct tap_error *e
  * byte (or \u0000), nesting deeper than 2,048; TAP_ERR_MEMORY. Returns NULL */
 struct tap_json *tap_json_parse(const char *bytes, size_t n_bytes, const char *where, struct tap_error *error);
 
+/* The same for a value that begins on line `line` of the file `where`. */
+struct tap_json *tap_json_parse_line(const char *bytes, size_t n_bytes, const char *where, uint64_t line,
+                                     struct tap_error *error);
+
 /* tap_json_dump: the value (object or array) as one line without blanks, members in the order in which they were set,
  * reals with `real_digits` significant digits (1 to 17) whatever the locale.
  *
@@ -111,6 +115,10 @@ const char *tap_json_as_text(struct tap_json_place place);
 int64_t tap_json_as_integer(struct tap_json_place place, int64_t least, int64_t most);
 double tap_json_as_real(struct tap_json_place place);
 bool tap_json_as_flag(struct tap_json_place place);
+
+/* A name: a text, or an integer that is then spelled out in `number`. */
+#define TAP_JSON_NUMBER_BYTES 24
+const char *tap_json_as_name(struct tap_json_place place, char number[TAP_JSON_NUMBER_BYTES]);
 
 /* tap_json_as_*(tap_json_get(object, key)). */
 const char *tap_json_get_text(const struct tap_json_place *object, const char *key);

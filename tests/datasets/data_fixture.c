@@ -58,7 +58,7 @@ void fixture_remove(void)
 
 struct tap_read_options fixture_read_options(void)
 {
-    return (struct tap_read_options){"auto", "auto", "1", "2"};
+    return (struct tap_read_options){.format = "auto", .header = "auto", .label_column = "1", .text_column = "2"};
 }
 
 struct tap_data_options fixture_data_options(void)
@@ -83,10 +83,15 @@ struct tap_data_options fixture_data_options(void)
     };
 }
 
-const char *fixture_sms_spam(void)
+const char *fixture_published(const char *name)
 {
     const char *data = getenv("TAPESTRY_DATA");
     char *path = paths[n_paths++ % MOST_PATHS];
-    snprintf(path, PATH_BYTES, "%s/sms_spam/SMSSpamCollection", data != NULL ? data : "../shared/data");
+    snprintf(path, PATH_BYTES, "%s/%s", data != NULL ? data : "../shared/data", name);
     return access(path, R_OK) == 0 ? path : NULL;
+}
+
+const char *fixture_sms_spam(void)
+{
+    return fixture_published("sms_spam/SMSSpamCollection");
 }

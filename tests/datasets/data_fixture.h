@@ -22,6 +22,9 @@ struct tap_read_options fixture_read_options(void);
 /* The config's defaults, without any file or task. */
 struct tap_data_options fixture_data_options(void);
 
+/* A file of the published data sets (TAPESTRY_DATA, else ../shared/data): its path, or NULL where it is not at hand. */
+const char *fixture_published(const char *name);
+
 /* The published SMS Spam Collection: its path, or NULL where it is not at hand. */
 const char *fixture_sms_spam(void);
 

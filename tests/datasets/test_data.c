@@ -214,8 +214,49 @@ Test(data, bad_options_reach_the_caller)
     options.tokenizer = "bpe";
     expect_refusal(&options, "data.tokenizer: 'bpe' is unknown");
     options.tokenizer = "word";
+    options.encoding = "ebcdic";
+    expect_refusal(&options, "data.encoding: 'ebcdic' is unknown");
+    options.encoding = "utf-8";
     options.train = fixture_path("none.tsv");
     expect_refusal(&options, "none.tsv: cannot open");
+}
+
+Test(data, rows_are_the_same_whatever_their_format)
+{
+    const struct {
+        const char *name, *format, *text;
+    } cases[] = {
+        {"in.tsv", "auto", "A:x\tOne, two caf\xE9\nB\tthree four\nA:y\tfive one\n"},
+        {"in.csv", "auto", "A:x,\"One, two caf\xE9\"\r\nB,three four\r\nA:y,five one"},
+        {"in.jsonl", "auto",
+         "{\"label\":\"A:x\",\"text\":\"One, two caf\\u00e9\"}\n{\"text\":\"three four\",\"label\":\"B\"}\n"
+         "{\"label\":\"A:y\",\"text\":\"five one\"}\n"},
+        {"in.ft", "auto", "__label__A:x One, two caf\xE9\n__label__B three four\n__label__A:y five one\n"},
+        {"in", "space", "A:x One, two caf\xE9\nB three four\nA:y five one\n"},
+    };
+    struct tap_data_options options = fixture_data_options();
+    options.valid_fraction = 0;
+    options.encoding = "cp1252";
+    options.label_prefix_end = ":";
+    struct tap_data *first = NULL;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        options.format = cases[i].format;
+        options.train = fixture_text(cases[i].name, cases[i].text);
+        struct tap_data *data = open_data(&options);
+        if (first == NULL)
+            first = data;
+        const struct tap_dataset *a = &first->parts[TAP_PART_TRAIN];
+        const struct tap_dataset *b = &data->parts[TAP_PART_TRAIN];
+        cr_assert_eq(b->n_rows, 3);
+        cr_assert_eq(data->n_labels, 2);
+        cr_expect_str_eq(data->labels[0], "A");
+        cr_assert_eq(b->n_tokens, a->n_tokens);
+        cr_expect_arr_eq(b->tokens, a->tokens, a->n_tokens * sizeof *a->tokens, "%s", cases[i].name);
+        cr_expect_arr_eq(b->labels, a->labels, a->n_rows * sizeof *a->labels, "%s", cases[i].name);
+        if (data != first)
+            tap_data_free(data);
+    }
+    tap_data_free(first);
 }
 
 Test(data, a_file_is_read_for_evaluation)

@@ -130,7 +130,11 @@ Test(config_read, a_bad_word_is_told_with_those_accepted)
         {"model: {activation: rleu}", "x.cfg:1: model.activation: 'rleu' is unknown; accepted: relu, gelu, gelu_tanh, silu\n"},
         {"model: {activation: ReLU}", "x.cfg:1: model.activation: 'ReLU' is unknown; accepted: relu, gelu, gelu_tanh, silu\n"},
         {"model: {activation: ''}", "x.cfg:1: model.activation: '' is unknown; accepted: relu, gelu, gelu_tanh, silu\n"},
-        {"data: {encoding: latin-1}", "x.cfg:1: data.encoding: 'latin-1' is unknown; accepted: utf-8\n"},
+        {"data: {encoding: utf-16}",
+         "x.cfg:1: data.encoding: 'utf-16' is unknown; accepted: utf-8, cp1252, latin-1\n"},
+        {"data: {format: xls}",
+         "x.cfg:1: data.format: 'xls' is unknown; accepted: auto, tsv, csv, jsonl, fasttext, space, folder\n"},
+        {"data: {bad_bytes: skip}", "x.cfg:1: data.bad_bytes: 'skip' is unknown; accepted: refuse, replace\n"},
         {"model: {causal: yes}", "x.cfg:1: model.causal: 'yes' is no flag; accepted: true, false\n"},
         {"model: {causal: True}", "x.cfg:1: model.causal: 'True' is no flag; accepted: true, false\n"},
         {"model: {causal: 1}", "x.cfg:1: model.causal: '1' is no flag; accepted: true, false\n"},
@@ -178,8 +182,6 @@ Test(config_read, what_comes_later_is_refused_by_name)
 {
     static const struct bad_case cases[] = {
         {"train: {matmul: bf16}", "x.cfg:1: train.matmul: 'bf16' is not supported yet; accepted: f32\n"},
-        {"data: {format: csv}", "x.cfg:1: data.format: 'csv' is not supported yet; accepted: auto, tsv\n"},
-        {"data: {format: folder}", "x.cfg:1: data.format: 'folder' is not supported yet; accepted: auto, tsv\n"},
     };
     CHECK_BAD(cases);
 }

@@ -161,7 +161,9 @@ Test(train_input, bad_data_files_are_refused_by_name)
 {
     const char *path = work_path("data.tsv");
     EXPECT_ERROR(train_data(text_of("train: %s", path)), 2, "data.tsv", "No such file");
-    EXPECT_ERROR(train_data(text_of("train: %s", work_path(""))), 2, "folder");
+    EXPECT_ERROR(train_data(text_of("train: %s, format: tsv", work_path(""))), 2, "is a folder");
+    EXPECT_ERROR(train_data(text_of("train: %s", work_path(""))), 2, "every row has the label 'test'");
+    EXPECT_ERROR(train_data("train: x, format: xls"), 2, "data.format", "accepted: auto, tsv, csv, jsonl");
     write_text_file(path, "");
     EXPECT_ERROR(train_data(text_of("train: %s", path)), 2, "data.tsv", "no rows");
     write_file(path, "a\tx\n\xff\xfe\tb\n", 9);
