@@ -22,7 +22,7 @@ static const char help[] =
     "\n"
     "  --model FILE|DIR   a checkpoint, or a run's folder: its best.npz, else last.npz\n"
     "  --data FILE        labelled texts; - is standard input\n"
-    "  --data-format F    their format (data.format); auto: by the name\n"
+    "  --data-format F    their format; left out: as the training files (data.format)\n"
     "  --format text|json what is printed\n"
     "  --threads N        threads; 0: all\n"
     "  --help, --version\n";
@@ -108,7 +108,8 @@ static enum tap_status open_rows(const struct arguments *arguments, const struct
     struct tap_data_options data_options = tap_config_data_options(&checkpoint->config);
     if (arguments->data != NULL) {
         struct tap_read_options read_options = tap_data_read_options(&data_options);
-        read_options.format = arguments->data_format != NULL ? arguments->data_format : "auto";
+        if (arguments->data_format != NULL)
+            read_options.format = arguments->data_format;
         *out_rows = own;
         return tap_dataset_read(arguments->data, &read_options, checkpoint->tokenizer, checkpoint->label_names,
                                 checkpoint->labels.n, own, error);
