@@ -24,7 +24,8 @@ static const char help[] =
     "  --all                  checks every number of every parameter, not 32 of each\n"
     "  --help, --version\n"
     "\n"
-    "Prints a line a parameter: the largest error, relative to the parameter's largest gradient. An error that a hundred\n"
+    "Prints a line a parameter: the largest error, relative to the parameter's largest gradient. An error that a "
+    "hundred\n"
     "times smaller step removes is a kink (ReLU, max) and counted apart. Exit status 1 when an error is above 1e-6.\n";
 
 #define TOLERANCE 1e-6
@@ -34,9 +35,12 @@ static const char help[] =
 
 enum { OPTION_CONFIG = 256, OPTION_SET, OPTION_ALL, OPTION_HELP, OPTION_VERSION };
 static const struct option options[] = {
-    {"config", required_argument, NULL, OPTION_CONFIG}, {"set", required_argument, NULL, OPTION_SET},
-    {"all", no_argument, NULL, OPTION_ALL},             {"help", no_argument, NULL, OPTION_HELP},
-    {"version", no_argument, NULL, OPTION_VERSION},     {NULL, 0, NULL, 0},
+    {"config", required_argument, NULL, OPTION_CONFIG},
+    {"set", required_argument, NULL, OPTION_SET},
+    {"all", no_argument, NULL, OPTION_ALL},
+    {"help", no_argument, NULL, OPTION_HELP},
+    {"version", no_argument, NULL, OPTION_VERSION},
+    {NULL, 0, NULL, 0},
 };
 
 struct arguments {
@@ -48,7 +52,7 @@ struct arguments {
 
 static int parse_arguments(int argc, char **argv, struct arguments *arguments)
 {
-    for (int c = getopt_long(argc, argv, ":", options, NULL); c != -1; c = getopt_long(argc, argv, ":", options, NULL))
+    for (int c = next_option(argc, argv, options); c != -1; c = next_option(argc, argv, options))
         switch (c) {
         case OPTION_CONFIG:
             arguments->config = optarg;
@@ -138,7 +142,8 @@ static size_t print_results(const struct tap_gradcheck_result *results, size_t n
         n_kinks += result->n_kinks;
         n_checked += result->n_checked;
     }
-    printf("%zu numbers of %zu parameters checked, %zu kinks, %zu parameters wrong\n", n_checked, n_parameters, n_kinks, n_wrong);
+    printf("%zu numbers of %zu parameters checked, %zu kinks, %zu parameters wrong\n", n_checked, n_parameters, n_kinks,
+           n_wrong);
     return n_wrong;
 }
 
@@ -173,8 +178,7 @@ static int run(const struct tap_config *config, bool all)
     struct tap_data *data = tap_data_open(&data_options, NULL, NULL, 0, &error);
     if (data != NULL) {
         take_batch(&subject, &data->parts[TAP_PART_TRAIN]);
-        subject.model =
-            tap_model_build(config, tap_tokenizer_n_tokens(data->tokenizer), data->n_labels, NULL, &error);
+        subject.model = tap_model_build(config, tap_tokenizer_n_tokens(data->tokenizer), data->n_labels, NULL, &error);
     }
     int status = subject.model == NULL ? report_failure(&error, false) : check(&subject, all);
     tap_model_free(subject.model);

@@ -62,7 +62,7 @@ static int parse_arguments(int argc, char **argv, struct arguments *arguments)
 {
     static const char *const formats[] = {"label", "tsv", "jsonl", NULL};
     static const char *const vectors[] = {"none", "sequence", "token", NULL};
-    for (int c = getopt_long(argc, argv, ":", options, NULL); c != -1; c = getopt_long(argc, argv, ":", options, NULL))
+    for (int c = next_option(argc, argv, options); c != -1; c = next_option(argc, argv, options))
         switch (c) {
         case OPTION_MODEL:
             arguments->model = optarg;

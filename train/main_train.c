@@ -65,7 +65,7 @@ static const struct option options[] = {
 static int parse_arguments(int argc, char **argv, struct arguments *arguments)
 {
     int threads = -1;
-    for (int c = getopt_long(argc, argv, ":", options, NULL); c != -1; c = getopt_long(argc, argv, ":", options, NULL))
+    for (int c = next_option(argc, argv, options); c != -1; c = next_option(argc, argv, options))
         switch (c) {
         case OPTION_CONFIG:
             arguments->config = optarg;
@@ -156,10 +156,11 @@ static void tell_start(const struct training *training, const struct run_folder 
                 training->model->parameters.n_numbers, data->n_labels,
                 (unsigned)tap_tokenizer_n_tokens(data->tokenizer), (unsigned)data->parts[TAP_PART_TRAIN].n_rows,
                 (unsigned)data->parts[TAP_PART_VALID].n_rows, (unsigned)data->parts[TAP_PART_TEST].n_rows);
-    report_line(training->report,
-                "%.2f MiB of parameters, %.2g MFLOP a token forward (training: three times that), %.0f MiB of memory at most",
-                (double)training->needs.parameter_bytes / 1048576, training->needs.forward_flops_per_token / 1e6,
-                (double)training->needs.peak_bytes / 1048576);
+    report_line(
+        training->report,
+        "%.2f MiB of parameters, %.2g MFLOP a token forward (training: three times that), %.0f MiB of memory at most",
+        (double)training->needs.parameter_bytes / 1048576, training->needs.forward_flops_per_token / 1e6,
+        (double)training->needs.peak_bytes / 1048576);
     report_line(training->report, "%lld steps, from step %lld, into %s", (long long)training->total_steps,
                 (long long)training->progress.step, folder->path);
 }

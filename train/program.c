@@ -7,6 +7,7 @@
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "gemm.h"
@@ -83,6 +84,24 @@ void program_start(char **argv)
         if (fcntl(fd, F_GETFD) < 0 && errno == EBADF)
             (void)!open("/dev/null", modes[fd]); /* takes the lowest number that is free: fd */
     opterr = 0;
+}
+
+int next_option(int argc, char **argv, const struct option *options)
+{
+    int which = -1;
+    int first = optind;
+    int c = getopt_long(argc, argv, ":", options, &which);
+    /* what was read stands at the end of what optind passed over: the option, or the option and its value */
+    for (int i = optind - 1; which >= 0 && i >= first && i >= optind - 2; i--) {
+        size_t n = strlen(options[which].name);
+        if (strncmp(argv[i], "--", 2) != 0 || strncmp(argv[i] + 2, options[which].name, strcspn(argv[i] + 2, "=")) != 0)
+            continue;
+        if (strcspn(argv[i] + 2, "=") == n)
+            return c;
+        optind = i + 1; /* where report_usage looks */
+        return '?';
+    }
+    return c;
 }
 
 int report_usage(const char *program, int refused, char **argv)

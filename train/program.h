@@ -26,7 +26,11 @@ bool parse_threads(const char *text, int *out);
  */
 void program_start(char **argv);
 
-/* Complains about what getopt_long refused at argv[optind - 1]; returns the exit status. */
+/* The next option, as getopt_long gives it; but one that is not spelled out ("--conf") is refused ('?'). */
+struct option;
+int next_option(int argc, char **argv, const struct option *options);
+
+/* Complains about what next_option refused at argv[optind - 1]; returns the exit status. */
 int report_usage(const char *program, int refused, char **argv);
 
 /* The exit status of a program that has printed all that it had to and would end with `status`. */

@@ -114,6 +114,9 @@ Test(train_input, a_config_of_any_line_ends_is_read)
 Test(train_input, bad_usage_is_one_line)
 {
     const char *config = work_path("test.cfg");
+    EXPECT_ERROR(RUN("train", "--conf", config), 2, "--conf: no such option");
+    EXPECT_ERROR(RUN("train", "--config", config, "--quie"), 2, "--quie: no such option");
+    EXPECT_ERROR(RUN("train", text_of("--conf=%s", config)), 2, "--conf=");
     write_text_file(config, TINY_CONFIG);
     EXPECT_ERROR(RUN("train", NULL), 2, "--config");
     EXPECT_ERROR(RUN("train", "word"), 2, "word");
