@@ -5,7 +5,17 @@
 
 #include <string.h>
 
-typedef tap_real vector __attribute__((vector_size(64), aligned(sizeof(tap_real)), may_alias));
+/* What one register of this processor holds: a tile's sums then fit into the registers there are. */
+#if defined __AVX512F__
+#define VECTOR_BYTES 64
+#elif defined __AVX__
+#define VECTOR_BYTES 32
+#else
+#define VECTOR_BYTES 16
+#endif
+#define VECTOR_LANES (VECTOR_BYTES / sizeof(tap_real)) /* divides TAP_LANES */
+
+typedef tap_real vector __attribute__((vector_size(VECTOR_BYTES), aligned(sizeof(tap_real)), may_alias));
 
 static inline vector load(const tap_real *from)
 {
@@ -24,17 +34,18 @@ static inline void store(tap_real *to, vector value)
     {                                                                                                                  \
         vector sum[ROWS][COLUMNS];                                                                                     \
         _Pragma("GCC unroll 8") for (int i = 0; i < ROWS; i++)                                                         \
-            _Pragma("GCC unroll 8") for (int j = 0; j < COLUMNS; j++)                                                                          \
-                sum[i][j] = accumulate ? load(c + i * c_row + j * TAP_LANES) : (vector){0};                            \
+            _Pragma("GCC unroll 8") for (int j = 0; j < COLUMNS; j++) sum[i][j] =                                      \
+                accumulate ? load(c + i * c_row + j * VECTOR_LANES) : (vector){0};                                     \
         for (size_t l = 0; l < k; l++)                                                                                 \
-            _Pragma("GCC unroll 8") for (int j = 0; j < COLUMNS; j++) {                                                \
-                vector right = load(b + l * b_row + j * TAP_LANES);                                                    \
-                _Pragma("GCC unroll 8") for (int i = 0; i < ROWS; i++)                                                 \
-                    sum[i][j] += a[i * a_row + l * a_column] * right;                                                  \
+            _Pragma("GCC unroll 8") for (int j = 0; j < COLUMNS; j++)                                                  \
+            {                                                                                                          \
+                vector right = load(b + l * b_row + j * VECTOR_LANES);                                                 \
+                _Pragma("GCC unroll 8") for (int i = 0; i < ROWS; i++) sum[i][j] +=                                    \
+                    a[i * a_row + l * a_column] * right;                                                               \
             }                                                                                                          \
         _Pragma("GCC unroll 8") for (int i = 0; i < ROWS; i++)                                                         \
-            _Pragma("GCC unroll 8") for (int j = 0; j < COLUMNS; j++)                                                                          \
-                store(c + i * c_row + j * TAP_LANES, sum[i][j]);                                                       \
+            _Pragma("GCC unroll 8") for (int j = 0; j < COLUMNS; j++)                                                  \
+                store(c + i * c_row + j * VECTOR_LANES, sum[i][j]);                                                    \
     }
 TILE(tile_6x2, 6, 2)
 TILE(tile_6x1, 6, 1)
@@ -42,14 +53,15 @@ TILE(tile_1x2, 1, 2)
 TILE(tile_1x1, 1, 1)
 #undef TILE
 
-typedef void (*tile_function)(size_t, const tap_real *, size_t, size_t, const tap_real *, size_t, tap_real *, size_t, bool);
+typedef void (*tile_function)(size_t, const tap_real *, size_t, size_t, const tap_real *, size_t, tap_real *, size_t,
+                              bool);
 
 void tap_small_product(size_t m, size_t n, size_t k, const tap_real *a, size_t a_row, size_t a_column,
                        const tap_real *b, size_t b_row, tap_real *c, size_t c_row, bool accumulate)
 {
     size_t width = tap_padded(n);
     for (size_t j = 0; j < width;) {
-        bool two = width - j >= 2 * TAP_LANES;
+        bool two = width - j >= 2 * VECTOR_LANES;
         tile_function six = two ? tile_6x2 : tile_6x1;
         tile_function one = two ? tile_1x2 : tile_1x1;
         size_t i = 0;
@@ -57,7 +69,7 @@ void tap_small_product(size_t m, size_t n, size_t k, const tap_real *a, size_t a
             six(k, a + i * a_row, a_row, a_column, b + j, b_row, c + i * c_row + j, c_row, accumulate);
         for (; i < m; i++)
             one(k, a + i * a_row, a_row, a_column, b + j, b_row, c + i * c_row + j, c_row, accumulate);
-        j += (two ? 2 : 1) * TAP_LANES;
+        j += (two ? 2 : 1) * VECTOR_LANES;
     }
 }
 
