@@ -81,10 +81,8 @@ static int parse_arguments(int argc, char **argv, struct arguments *arguments)
         default:
             return report_usage("./evaluate", c, argv);
         }
-    if (optind < argc) {
-        report_error("%s: not an option; try ./evaluate --help", argv[optind]);
+    if (has_words_left("./evaluate", argc, argv))
         return EXIT_BAD_INPUT;
-    }
     if (arguments->model == NULL) {
         report_error("--model FILE|DIR is needed; try ./evaluate --help");
         return EXIT_BAD_INPUT;

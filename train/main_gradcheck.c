@@ -72,10 +72,8 @@ static int parse_arguments(int argc, char **argv, struct arguments *arguments)
         default:
             return report_usage("./gradcheck", c, argv);
         }
-    if (optind < argc) {
-        report_error("%s: not an option; try ./gradcheck --help", argv[optind]);
+    if (has_words_left("./gradcheck", argc, argv))
         return EXIT_BAD_INPUT;
-    }
     if (arguments->config == NULL) {
         report_error("--config FILE is needed; try ./gradcheck --help");
         return EXIT_BAD_INPUT;

@@ -93,10 +93,8 @@ static int parse_arguments(int argc, char **argv, struct arguments *arguments)
         default:
             return report_usage("./predict", c, argv);
         }
-    if (optind < argc) {
-        report_error("%s: not an option; try ./predict --help", argv[optind]);
+    if (has_words_left("./predict", argc, argv))
         return EXIT_BAD_INPUT;
-    }
     if (arguments->model == NULL) {
         report_error("--model FILE|DIR is needed; try ./predict --help");
         return EXIT_BAD_INPUT;

@@ -99,10 +99,8 @@ static int parse_arguments(int argc, char **argv, struct arguments *arguments)
         snprintf(arguments->threads, sizeof arguments->threads, "train.threads=%d", threads);
         arguments->sets[arguments->n_sets++] = arguments->threads;
     }
-    if (optind < argc) {
-        report_error("%s: not an option; try ./train --help", argv[optind]);
+    if (has_words_left("./train", argc, argv))
         return EXIT_BAD_INPUT;
-    }
     if (arguments->config == NULL && arguments->resume == NULL) {
         report_error("--config FILE or --resume DIR|FILE is needed; try ./train --help");
         return EXIT_BAD_INPUT;

@@ -104,6 +104,13 @@ int next_option(int argc, char **argv, const struct option *options)
     return c;
 }
 
+bool has_words_left(const char *program, int argc, char **argv)
+{
+    if (optind < argc)
+        report_error("%s: not an option; try %s --help", argv[optind], program);
+    return optind < argc;
+}
+
 int report_usage(const char *program, int refused, char **argv)
 {
     const char *word = argv[optind - 1];

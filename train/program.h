@@ -30,6 +30,9 @@ void program_start(char **argv);
 struct option;
 int next_option(int argc, char **argv, const struct option *options);
 
+/* After the last option: complains about a word that is none. */
+bool has_words_left(const char *program, int argc, char **argv);
+
 /* Complains about what next_option refused at argv[optind - 1]; returns the exit status. */
 int report_usage(const char *program, int refused, char **argv);
 
