@@ -15,6 +15,9 @@ struct tap_batches {
     uint32_t *other_order;          /* of an epoch that tap_batches_count looks at */
     uint32_t n_sequences, n_tokens; /* upper bounds, and the size of the arrays below */
     uint32_t *tokens, *offsets, *labels;
+    struct tap_ngram_batch ngrams;
+    uint64_t epoch;
+    bool *dropped; /* of the tokens of one row; NULL: no word dropout */
 };
 
 static uint32_t row_length(const struct tap_dataset *dataset, uint32_t row)
@@ -59,6 +62,32 @@ static enum tap_status bound_sizes(struct tap_batches *batches, const uint32_t *
     return TAP_OK;
 }
 
+static int compare_falling(const void *a_pointer, const void *b_pointer)
+{
+    size_t a = *(const size_t *)a_pointer;
+    size_t b = *(const size_t *)b_pointer;
+    return (a < b) - (a > b);
+}
+
+/* Memory for the n-grams of the largest batch: no batch has more of them than the rows that have the most, together. */
+static bool reserve_ngrams(struct tap_batches *batches)
+{
+    const struct tap_dataset *dataset = batches->dataset;
+    size_t total = 0;
+    if (!dataset->has_ngrams)
+        return true;
+    size_t *counts = tap_mem_new(dataset->n_rows, sizeof *counts);
+    if (counts == NULL)
+        return false;
+    for (uint32_t row = 0; row < dataset->n_rows; row++)
+        counts[row] = tap_ngram_store_count(&dataset->ngrams, dataset->offsets[row], row_length(dataset, row));
+    qsort(counts, dataset->n_rows, sizeof *counts, compare_falling);
+    for (uint32_t i = 0; i < batches->n_sequences; i++)
+        total += counts[i];
+    tap_mem_free(counts);
+    return tap_ngram_batch_reserve(&batches->ngrams, batches->n_tokens, total);
+}
+
 static enum tap_status take_memory(struct tap_batches *batches, struct tap_error *error)
 {
     uint32_t n_rows = batches->dataset->n_rows;
@@ -75,7 +104,10 @@ static enum tap_status take_memory(struct tap_batches *batches, struct tap_error
     batches->tokens = tap_mem_new(batches->n_tokens, sizeof *batches->tokens);
     batches->offsets = tap_mem_new((size_t)batches->n_sequences + 1, sizeof *batches->offsets);
     batches->labels = tap_mem_new(batches->n_sequences, sizeof *batches->labels);
-    if (batches->tokens == NULL || batches->offsets == NULL || batches->labels == NULL)
+    if (batches->options.word_dropout > 0)
+        batches->dropped = tap_mem_new(batches->dataset->longest, sizeof *batches->dropped);
+    if (batches->tokens == NULL || batches->offsets == NULL || batches->labels == NULL ||
+        (batches->options.word_dropout > 0 && batches->dropped == NULL) || !reserve_ngrams(batches))
         return tap_error_memory(error, "a batch");
     return TAP_OK;
 }
@@ -115,6 +147,8 @@ void tap_batches_free(struct tap_batches *batches)
     tap_mem_free(batches->tokens);
     tap_mem_free(batches->offsets);
     tap_mem_free(batches->labels);
+    tap_mem_free(batches->dropped);
+    tap_ngram_batch_clear(&batches->ngrams);
     tap_mem_free(batches);
 }
 
@@ -132,6 +166,7 @@ static void write_order(const struct tap_batches *batches, uint64_t epoch, uint3
 void tap_batches_start(struct tap_batches *batches, uint64_t epoch)
 {
     write_order(batches, epoch, batches->order);
+    batches->epoch = epoch;
     batches->position = 0;
 }
 
@@ -151,6 +186,32 @@ static uint32_t batch_end(const struct tap_batches *batches, const uint32_t *ord
     return position;
 }
 
+/* Makes some of a row's tokens unknown ones, and notes which. */
+static void drop_words(const struct tap_batches *batches, uint32_t row, uint32_t *tokens, uint32_t length)
+{
+    const struct tap_batches_options *options = &batches->options;
+    struct tap_rng rng = {tap_rng_key(options->seed, TAP_RNG_WORD_DROPOUT, batches->epoch, row), 0};
+    for (uint32_t t = 0; t < length; t++) {
+        batches->dropped[t] = tap_rng_uniform(&rng) < options->word_dropout && !(options->has_cls && t == 0);
+        tokens[t] = batches->dropped[t] ? TAP_TOKEN_UNKNOWN : tokens[t];
+    }
+}
+
+/* Copies a row's tokens and n-grams to the end of the batch. */
+static void add_row(struct tap_batches *batches, uint32_t row, uint32_t n_tokens)
+{
+    const struct tap_dataset *dataset = batches->dataset;
+    uint32_t length = row_length(dataset, row);
+    memcpy(batches->tokens + n_tokens, dataset->tokens + dataset->offsets[row], length * sizeof *batches->tokens);
+    if (batches->dropped != NULL)
+        drop_words(batches, row, batches->tokens + n_tokens, length);
+    if (dataset->has_ngrams) {
+        bool is_added =
+            tap_ngram_batch_add(&batches->ngrams, &dataset->ngrams, dataset->offsets[row], length, batches->dropped);
+        TAP_CHECK(is_added); /* all memory was taken at the start */
+    }
+}
+
 bool tap_batches_next(struct tap_batches *batches, uint32_t first_sequence, struct tap_batch *out_batch)
 {
     const struct tap_dataset *dataset = batches->dataset;
@@ -159,11 +220,12 @@ bool tap_batches_next(struct tap_batches *batches, uint32_t first_sequence, stru
     uint32_t end = batch_end(batches, batches->order, batches->position);
     uint32_t n = 0;
     uint32_t n_tokens = 0;
+    tap_ngram_batch_start(&batches->ngrams);
     for (; batches->position < end; batches->position++) {
         uint32_t row = batches->order[batches->position];
         uint32_t length = row_length(dataset, row);
         TAP_CHECK(n < batches->n_sequences && length <= batches->n_tokens - n_tokens);
-        memcpy(batches->tokens + n_tokens, dataset->tokens + dataset->offsets[row], length * sizeof *batches->tokens);
+        add_row(batches, row, n_tokens);
         batches->offsets[n] = n_tokens;
         batches->labels[n++] = dataset->labels[row];
         n_tokens += length;
@@ -173,6 +235,7 @@ bool tap_batches_next(struct tap_batches *batches, uint32_t first_sequence, stru
     out_batch->tokens = batches->tokens;
     out_batch->segments = (struct tap_segments){n, batches->offsets, first_sequence};
     out_batch->labels = batches->labels;
+    out_batch->ngrams = dataset->has_ngrams ? tap_ngram_batch_view(&batches->ngrams) : NULL;
     return true;
 }
 

@@ -14,7 +14,8 @@ struct tap_batch {
     uint32_t n_tokens;
     const uint32_t *tokens; /* n_tokens */
     struct tap_segments segments;
-    const uint32_t *labels; /* segments.n */
+    const uint32_t *labels;          /* segments.n */
+    const struct tap_ngrams *ngrams; /* of the tokens; NULL when the tokenizer has none */
 };
 
 struct tap_batches_options {
@@ -22,6 +23,10 @@ struct tap_batches_options {
     uint32_t batch_tokens; /* when above 0, instead: as many sequences as fit, in order, at least one */
     bool shuffle;          /* a new order each epoch; otherwise the order of the rows, always */
     uint64_t seed;
+    double word_dropout; /* probability with which a token becomes the unknown one, anew each epoch: so the model learns
+                            what to do with words that it does not know. Its character n-grams stay, its bigrams go, as
+                            with a word that training never saw; [CLS] stays. Seed, epoch and row alone decide */
+    bool has_cls;        /* every row begins with [CLS] */
 };
 
 struct tap_batches;

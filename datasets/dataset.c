@@ -10,6 +10,7 @@
 void tap_dataset_clear(struct tap_dataset *dataset)
 {
     tap_mem_free(dataset->tokens);
+    tap_ngram_store_clear(&dataset->ngrams);
     tap_mem_free(dataset->offsets);
     tap_mem_free(dataset->labels);
     tap_mem_free(dataset->lines);
@@ -118,6 +119,8 @@ enum tap_status tap_dataset_encode(struct tap_row_choice choice, const char *sou
     tap_mem_free(map);
     dataset.tokens = tokens.ids;
     dataset.n_tokens = tokens.n;
+    dataset.has_ngrams = tap_ngrams_wanted(&tokenizer->ngrams);
+    dataset.ngrams = tokens.ngrams;
     if (status != TAP_OK || n_rows == 0)
         tap_dataset_clear(&dataset);
     if (status == TAP_OK)

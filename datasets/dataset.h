@@ -7,6 +7,7 @@
 #include "formats.h"
 #include "tokenizer.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -20,7 +21,9 @@ struct tap_dataset {
     uint64_t *lines;        /* n_rows: the line of the file, from 1 */
     uint64_t *label_counts; /* n_labels: rows of each label */
     size_t n_tokens;
-    uint32_t longest; /* tokens of the longest row */
+    bool has_ngrams;
+    struct tap_ngram_store ngrams; /* of the tokens, when has_ngrams */
+    uint32_t longest;              /* tokens of the longest row */
     uint32_t n_truncated;
 };
 

@@ -12,7 +12,28 @@
 void tap_token_buffer_clear(struct tap_token_buffer *buffer)
 {
     tap_mem_free(buffer->ids);
+    tap_ngram_store_clear(&buffer->ngrams);
     *buffer = (struct tap_token_buffer){0};
+}
+
+void tap_token_buffer_empty(struct tap_token_buffer *buffer)
+{
+    buffer->n = 0;
+    tap_ngram_store_empty(&buffer->ngrams);
+}
+
+const struct tap_ngrams *tap_token_buffer_ngrams(const struct tap_tokenizer *tokenizer,
+                                                 const struct tap_token_buffer *buffer, struct tap_ngram_batch *batch,
+                                                 struct tap_error *error)
+{
+    if (!tap_ngrams_wanted(&tokenizer->ngrams))
+        return NULL;
+    tap_ngram_batch_start(batch);
+    if (!tap_ngram_batch_add(batch, &buffer->ngrams, 0, buffer->n, NULL)) {
+        tap_error_memory(error, "n-grams");
+        return NULL;
+    }
+    return tap_ngram_batch_view(batch);
 }
 
 void tap_tokenizer_free(struct tap_tokenizer *tokenizer)
@@ -24,15 +45,21 @@ void tap_tokenizer_free(struct tap_tokenizer *tokenizer)
 }
 
 /* A tokenizer whose vocabulary is still empty. */
-static struct tap_tokenizer *new_tokenizer(const char *kind_name, bool lowercase, bool add_cls, uint32_t max_length,
-                                           struct tap_error *error)
+static struct tap_tokenizer *new_tokenizer(const struct tap_tokenizer_options *options, struct tap_error *error)
 {
-    const struct tap_tokenizer_kind *kind = tap_tokenizer_kind_find(kind_name, error);
+    const struct tap_ngram_options *ngrams = &options->ngrams;
+    const struct tap_tokenizer_kind *kind = tap_tokenizer_kind_find(options->kind, error);
     if (kind == NULL)
         return NULL;
-    if (max_length < (add_cls ? 2u : 1u) || max_length > INT_MAX) {
-        tap_error_set(error, TAP_ERR_VALUE, "data.max_length: %u; at least %s", max_length,
-                      add_cls ? "2 with [CLS] in front of every text" : "1");
+    if (options->max_length < (options->add_cls ? 2 : 1)) {
+        tap_error_set(error, TAP_ERR_VALUE, "data.max_length: %d; at least %s", options->max_length,
+                      options->add_cls ? "2 with [CLS] in front of every text" : "1");
+        return NULL;
+    }
+    if (ngrams->character_buckets > 0 && (ngrams->shortest < 1 || ngrams->shortest > ngrams->longest)) {
+        tap_error_set(error, TAP_ERR_VALUE,
+                      "data.char_ngram_min: %u, data.char_ngram_max: %u; 1 <= min <= max is needed", ngrams->shortest,
+                      ngrams->longest);
         return NULL;
     }
     struct tap_tokenizer *tokenizer = tap_mem_new(1, sizeof *tokenizer);
@@ -41,22 +68,18 @@ static struct tap_tokenizer *new_tokenizer(const char *kind_name, bool lowercase
         return NULL;
     }
     tokenizer->kind = kind;
-    tokenizer->lowercase = lowercase;
-    tokenizer->add_cls = add_cls;
-    tokenizer->max_length = max_length;
-    tokenizer->n_special = add_cls ? 2 : 1;
+    tokenizer->lowercase = options->lowercase;
+    tokenizer->add_cls = options->add_cls;
+    tokenizer->max_length = (uint32_t)options->max_length;
+    tokenizer->n_special = options->add_cls ? 2 : 1;
+    tokenizer->ngrams = *ngrams;
     return tokenizer;
 }
 
 struct tap_tokenizer *tap_tokenizer_learn(const struct tap_tokenizer_options *options, struct tap_row_choice choice,
                                           struct tap_error *error)
 {
-    if (options->max_length < 1) {
-        tap_error_set(error, TAP_ERR_VALUE, "data.max_length: %d; at least 1", options->max_length);
-        return NULL;
-    }
-    struct tap_tokenizer *tokenizer =
-        new_tokenizer(options->kind, options->lowercase, options->add_cls, (uint32_t)options->max_length, error);
+    struct tap_tokenizer *tokenizer = new_tokenizer(options, error);
     if (tokenizer != NULL && tap_vocabulary_learn(tokenizer, options, choice, error) != TAP_OK) {
         tap_tokenizer_free(tokenizer);
         return NULL;
@@ -114,10 +137,10 @@ static enum tap_status add_stored_tokens(struct tap_tokenizer *tokenizer, const 
     return TAP_OK;
 }
 
-struct tap_tokenizer *tap_tokenizer_from_parts(const char *kind, bool lowercase, uint32_t max_length, bool add_cls,
-                                               const char *const *tokens, size_t n_tokens, struct tap_error *error)
+struct tap_tokenizer *tap_tokenizer_from_parts(const struct tap_tokenizer_options *options, const char *const *tokens,
+                                               size_t n_tokens, struct tap_error *error)
 {
-    struct tap_tokenizer *tokenizer = new_tokenizer(kind, lowercase, add_cls, max_length, error);
+    struct tap_tokenizer *tokenizer = new_tokenizer(options, error);
     if (tokenizer != NULL && add_stored_tokens(tokenizer, tokens, n_tokens, error) != TAP_OK) {
         tap_tokenizer_free(tokenizer);
         return NULL;
@@ -137,9 +160,13 @@ static uint32_t lookup(const struct tap_tokenizer *tokenizer, const struct tap_t
     return number;
 }
 
-static bool append(struct tap_token_buffer *buffer, uint32_t id)
+/* Appends a token, and its n-grams where the tokenizer has any; word NULL: it is no text. */
+static bool append(const struct tap_tokenizer *tokenizer, struct tap_token_buffer *buffer, uint32_t id,
+                   const char *word, size_t n_bytes, uint64_t previous)
 {
-    if (!tap_mem_reserve(&buffer->ids, &buffer->capacity, buffer->n + 1, sizeof *buffer->ids))
+    if (!tap_mem_reserve(&buffer->ids, &buffer->capacity, buffer->n + 1, sizeof *buffer->ids) ||
+        (tap_ngrams_wanted(&tokenizer->ngrams) &&
+         !tap_ngram_store_add(&buffer->ngrams, &tokenizer->ngrams, word, n_bytes, previous)))
         return false;
     buffer->ids[buffer->n++] = id;
     return true;
@@ -152,18 +179,22 @@ enum tap_status tap_tokenizer_encode(const struct tap_tokenizer *tokenizer, cons
     tap_token_cursor_start(&cursor, tokenizer, text, n_bytes);
     size_t start = buffer->n;
     size_t n_front = tokenizer->add_cls ? 1 : 0;
+    uint64_t previous = 0;
     bool is_truncated = false;
-    bool has_memory = !tokenizer->add_cls || append(buffer, TAP_TOKEN_CLS);
+    bool has_memory = !tokenizer->add_cls || append(tokenizer, buffer, TAP_TOKEN_CLS, NULL, 0, 0);
     while (has_memory && tokenizer->kind->next(&cursor)) {
+        size_t n_word = cursor.n_token_bytes < TAP_TOKEN_MAX_BYTES ? cursor.n_token_bytes : TAP_TOKEN_MAX_BYTES;
         is_truncated = buffer->n - start == tokenizer->max_length;
         if (is_truncated)
             break;
-        has_memory = append(buffer, lookup(tokenizer, &cursor));
+        has_memory = append(tokenizer, buffer, lookup(tokenizer, &cursor), cursor.token, n_word, previous);
+        previous = tap_ngram_hash(cursor.token, n_word);
     }
     if (has_memory && buffer->n - start == n_front)
-        has_memory = append(buffer, TAP_TOKEN_UNKNOWN);
+        has_memory = append(tokenizer, buffer, TAP_TOKEN_UNKNOWN, NULL, 0, 0);
     if (!has_memory) {
         buffer->n = start;
+        tap_ngram_store_cut(&buffer->ngrams, start);
         return tap_error_memory(error, "the tokens of a text");
     }
     if (out_is_truncated != NULL)

@@ -7,6 +7,7 @@
 #define TAP_TOKENIZER_H
 
 #include "error.h"
+#include "ngrams.h"
 #include "rows.h"
 #include "string_table.h"
 
@@ -31,6 +32,7 @@ struct tap_tokenizer_options {
     int min_count;  /* a token is learned when the training part holds it this often; at least 1 */
     int max_vocab;  /* entries of the vocabulary, special ones included */
     int max_length; /* tokens of a text, [CLS] included; the rest of the text is cut off */
+    struct tap_ngram_options ngrams;
 };
 
 struct tap_tokenizer {
@@ -38,6 +40,7 @@ struct tap_tokenizer {
     bool lowercase, add_cls;
     uint32_t max_length;
     uint32_t n_special; /* 1, or 2 with add_cls */
+    struct tap_ngram_options ngrams;
     struct tap_string_table vocabulary;
 };
 
@@ -49,22 +52,31 @@ struct tap_row_choice {
 };
 bool tap_row_is_chosen(const struct tap_row_choice *choice, uint32_t row);
 
-/* Token numbers, growing as texts are added. Zero-initialise; clear to free. */
+/* Token numbers, growing as texts are added, and beside them, where the tokenizer has any, n-grams. Zero-initialise;
+ * clear to free. */
 struct tap_token_buffer {
     uint32_t *ids;
     size_t n, capacity;
+    struct tap_ngram_store ngrams;
 };
 void tap_token_buffer_clear(struct tap_token_buffer *buffer);
+void tap_token_buffer_empty(struct tap_token_buffer *buffer); /* keeps memory for the next texts */
+
+/* The n-grams of a buffer's tokens, as the model takes them, made in `batch`; NULL when the tokenizer has none, or with
+ * the error set when memory runs out. */
+const struct tap_ngrams *tap_token_buffer_ngrams(const struct tap_tokenizer *tokenizer,
+                                                 const struct tap_token_buffer *buffer, struct tap_ngram_batch *batch,
+                                                 struct tap_error *error);
 
 /* A tokenizer with the vocabulary of these rows: tokens by falling count, equal counts by bytes, so that it does not
  * depend on the order of the rows. NULL, with the error set, on bad options (keys data.*) or no memory. */
 struct tap_tokenizer *tap_tokenizer_learn(const struct tap_tokenizer_options *options, struct tap_row_choice choice,
                                           struct tap_error *error);
 
-/* The tokenizer that a checkpoint describes; tokens[i] is the name of number i, special ones included. Refuses a list
+/* The tokenizer that a checkpoint describes (min_count and max_vocab are not looked at); tokens[i] is the name of number i, special ones included. Refuses a list
  * that no tokenizer of that kind can have: special tokens missing, one twice, one empty, too long or not UTF-8. */
-struct tap_tokenizer *tap_tokenizer_from_parts(const char *kind, bool lowercase, uint32_t max_length, bool add_cls,
-                                               const char *const *tokens, size_t n_tokens, struct tap_error *error);
+struct tap_tokenizer *tap_tokenizer_from_parts(const struct tap_tokenizer_options *options, const char *const *tokens,
+                                               size_t n_tokens, struct tap_error *error);
 
 void tap_tokenizer_free(struct tap_tokenizer *tokenizer);
 

@@ -93,6 +93,7 @@ static enum tap_status train_step(struct run *run, const struct tap_batch *batch
 {
     const struct tap_context context = {.tape = run->tape,
                                         .segments = &batch->segments,
+                                        .ngrams = batch->ngrams,
                                         .training = true, /* dropout on; its random numbers are told by seed and step */
                                         .seed = (uint64_t)run->config.train.seed,
                                         .step = (uint64_t)tap_optimizer_steps(run->optimizer) + 1};
@@ -128,7 +129,7 @@ static enum tap_status validate(struct run *run, double *out_accuracy, struct ta
     bool with_gradients = tap_tape_set_gradients(run->tape, false);
     tap_batches_start(run->validation, 1);
     while (error->status == TAP_OK && tap_batches_next(run->validation, 0, &batch)) {
-        const struct tap_context context = {.tape = run->tape, .segments = &batch.segments};
+        const struct tap_context context = {.tape = run->tape, .segments = &batch.segments, .ngrams = batch.ngrams};
         tap_tape_reset(run->tape);
         struct tap_tensor *logits = tap_model_logits(run->model, &context, batch.tokens);
         if (tape_status(run->tape, error) != TAP_OK)
@@ -182,18 +183,25 @@ static enum tap_status predict(const struct tap_checkpoint *checkpoint, struct t
                                const char *text, struct tap_error *error)
 {
     struct tap_token_buffer tokens = {0};
-    if (tap_tokenizer_encode(checkpoint->tokenizer, text, strlen(text), &tokens, NULL, error) == TAP_OK) {
+    struct tap_ngram_batch ngrams = {0};
+    const struct tap_tokenizer *tokenizer = checkpoint->tokenizer;
+    if (tap_tokenizer_encode(tokenizer, text, strlen(text), &tokens, NULL, error) == TAP_OK) {
         const uint32_t offsets[] = {0, (uint32_t)tokens.n}; /* a batch of one sequence */
         const struct tap_segments segments = {1, offsets, 0};
-        const struct tap_context context = {.tape = tape, .segments = &segments};
+        const struct tap_context context = {
+            .tape = tape,
+            .segments = &segments,
+            .ngrams = tap_token_buffer_ngrams(tokenizer, &tokens, &ngrams, error), /* NULL: this tokenizer has none */
+        };
         tap_tape_reset(tape);
         struct tap_tensor *probabilities = tap_softmax(tape, tap_model_logits(model, &context, tokens.ids));
-        if (tape_status(tape, error) == TAP_OK) {
+        if (error->status == TAP_OK && tape_status(tape, error) == TAP_OK) {
             uint32_t best = best_class(probabilities->data, model->options.classes);
             printf("%s -> %s (%.2f)\n", text, checkpoint->label_names[best], (double)probabilities->data[best]);
         }
     }
     tap_token_buffer_clear(&tokens);
+    tap_ngram_batch_clear(&ngrams);
     return error->status;
 }
 

@@ -44,7 +44,7 @@ uint32_t largest_class(const tap_real *logits, size_t n_classes)
 static enum tap_status add_batch(struct evaluator *evaluator, const struct tap_batch *batch, struct tap_error *error)
 {
     struct tap_tape *tape = evaluator->tape;
-    struct tap_context context = {.tape = tape, .segments = &batch->segments};
+    struct tap_context context = {.tape = tape, .segments = &batch->segments, .ngrams = batch->ngrams};
     struct tap_cross_entropy_options options = {.out_row_losses = evaluator->row_losses};
     size_t n_classes = evaluator->model->options.classes;
     tap_tape_reset(tape);

@@ -89,11 +89,12 @@ struct subject {
     uint32_t offsets[MOST_SEQUENCES + 1];
     uint32_t tokens[MOST_SEQUENCES * MOST_TOKENS];
     uint32_t labels[MOST_SEQUENCES];
+    struct tap_ngram_batch ngrams;
     double label_smoothing;
 };
 
 /* The first sequences of the training part, cut to a few tokens. */
-static void take_batch(struct subject *subject, const struct tap_dataset *dataset)
+static enum tap_status take_batch(struct subject *subject, const struct tap_dataset *dataset, struct tap_error *error)
 {
     uint32_t n = dataset->n_rows < MOST_SEQUENCES ? dataset->n_rows : MOST_SEQUENCES;
     for (uint32_t s = 0; s < n; s++) {
@@ -103,9 +104,14 @@ static void take_batch(struct subject *subject, const struct tap_dataset *datase
             subject->tokens[subject->offsets[s] + t] = dataset->tokens[dataset->offsets[s] + t];
         subject->offsets[s + 1] = subject->offsets[s] + taken;
         subject->labels[s] = dataset->labels[s];
+        if (dataset->has_ngrams &&
+            !tap_ngram_batch_add(&subject->ngrams, &dataset->ngrams, dataset->offsets[s], taken, NULL))
+            return tap_error_memory(error, "n-grams");
     }
     subject->segments = (struct tap_segments){n, subject->offsets, 0};
     subject->context.segments = &subject->segments;
+    subject->context.ngrams = dataset->has_ngrams ? tap_ngram_batch_view(&subject->ngrams) : NULL;
+    return TAP_OK;
 }
 
 static struct tap_tensor *loss_of(struct tap_tape *tape, void *context)
@@ -174,12 +180,11 @@ static int run(const struct tap_config *config, bool all)
     struct subject subject = {.label_smoothing = config->train.label_smoothing,
                               .context = {.training = true, .seed = (uint64_t)config->train.seed, .step = 1}};
     struct tap_data *data = tap_data_open(&data_options, NULL, NULL, 0, &error);
-    if (data != NULL) {
-        take_batch(&subject, &data->parts[TAP_PART_TRAIN]);
+    if (data != NULL && take_batch(&subject, &data->parts[TAP_PART_TRAIN], &error) == TAP_OK)
         subject.model = tap_model_build(config, tap_tokenizer_n_tokens(data->tokenizer), data->n_labels, NULL, &error);
-    }
     int status = subject.model == NULL ? report_failure(&error, false) : check(&subject, all);
     tap_model_free(subject.model);
+    tap_ngram_batch_clear(&subject.ngrams);
     tap_data_free(data);
     return status;
 }

@@ -21,6 +21,7 @@ struct predictor {
     FILE *out;
     struct tap_tape *tape;
     struct tap_token_buffer tokens;
+    struct tap_ngram_batch ngrams;
     uint32_t offsets[BATCH_LINES + 1]; /* of the waiting lines in `tokens` */
     uint32_t n_lines;
     char *texts; /* the waiting lines, one after the other */
@@ -58,6 +59,7 @@ void predictor_free(struct predictor *predictor)
         return;
     tap_tape_free(predictor->tape);
     tap_token_buffer_clear(&predictor->tokens);
+    tap_ngram_batch_clear(&predictor->ngrams);
     tap_mem_free(predictor->texts);
     tap_mem_free(predictor->probabilities);
     tap_mem_free(predictor);
@@ -91,8 +93,9 @@ static void set_vectors(const struct predictor *predictor, struct tap_json *obje
                         const struct tap_tensor *encoded, const struct tap_tensor *pooled, struct tap_error *error)
 {
     size_t width = predictor->trained->model->options.embedding.d_model;
+    size_t pooled_width = tap_model_pooled_width(&predictor->trained->model->options);
     if (predictor->vectors == VECTORS_SEQUENCE)
-        tap_json_set(object, "vector", real_list(pooled->data + line * width, width, error), error);
+        tap_json_set(object, "vector", real_list(pooled->data + line * pooled_width, pooled_width, error), error);
     if (predictor->vectors != VECTORS_TOKEN)
         return;
     struct tap_json *rows = tap_json_new_array(error);
@@ -161,6 +164,10 @@ static enum tap_status run_batch(struct predictor *predictor, struct tap_error *
     struct tap_context context = {.tape = tape, .segments = &segments};
     if (predictor->n_lines == 0)
         return TAP_OK;
+    context.ngrams = tap_token_buffer_ngrams(predictor->trained->checkpoint->tokenizer, &predictor->tokens,
+                                             &predictor->ngrams, error);
+    if (error->status != TAP_OK)
+        return error->status;
     tap_tape_reset(tape);
     struct tap_tensor *encoded = tap_model_encode(model, &context, predictor->tokens.ids);
     struct tap_tensor *pooled = tap_model_pool(model, &context, encoded);
@@ -170,7 +177,7 @@ static enum tap_status run_batch(struct predictor *predictor, struct tap_error *
     for (uint32_t line = 0; line < predictor->n_lines && error->status == TAP_OK; line++)
         write_line(predictor, line, logits->data + line * model->options.classes, encoded, pooled, error);
     predictor->n_lines = 0;
-    predictor->tokens.n = 0;
+    tap_token_buffer_empty(&predictor->tokens);
     return error->status;
 }
 

@@ -77,6 +77,7 @@ static enum tap_status add_batch(struct training *training, const struct tap_bat
     struct tap_context context = {
         .tape = tape,
         .segments = &batch->segments,
+        .ngrams = batch->ngrams,
         .training = true,
         .seed = (uint64_t)training->config->train.seed,
         .step = (uint64_t)training->progress.step + 1,

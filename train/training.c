@@ -82,6 +82,8 @@ static enum tap_status build_batches(struct training *training, struct tap_error
         .batch_tokens = (uint32_t)config->train.batch_tokens,
         .shuffle = true,
         .seed = (uint64_t)config->train.seed,
+        .word_dropout = config->train.word_dropout,
+        .has_cls = training->data->tokenizer->add_cls,
     };
     training->batches = tap_batches_new(&training->data->parts[TAP_PART_TRAIN], &options, error);
     return error->status;

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "bags.h"
 #include "op.h"
 #include "rng.h"
 #include "segments.h"
@@ -28,7 +29,7 @@ struct tap_attention_options {
     struct tap_tensor *bias;
 };
 
-enum tap_pooling { TAP_POOLING_MEAN, TAP_POOLING_MAX, TAP_POOLING_CLS };
+enum tap_pooling { TAP_POOLING_MEAN, TAP_POOLING_MAX, TAP_POOLING_CLS, TAP_POOLING_MEAN_MAX };
 
 /* The label of a row that tap_cross_entropy leaves out: it counts nowhere and its gradient is 0. */
 #define TAP_IGNORE_LABEL UINT32_MAX
@@ -50,7 +51,7 @@ struct tap_cross_entropy_options {
 
 /* The table of all operations. */
 struct tap_op_entry {
-    const char *name;    /* "tap_add" */
+    const char *name; /* "tap_add" */
     const char *formula;
     const struct tap_op *op;
 };

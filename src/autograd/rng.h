@@ -14,12 +14,13 @@ struct tap_rng_key {
 
 /* What the numbers are for; part of the key, so that no two purposes ever share numbers. */
 enum tap_rng_purpose {
-    TAP_RNG_INIT = 1, /* initial parameters; place = number of the parameter */
-    TAP_RNG_SHUFFLE,  /* order of an epoch; step = epoch */
-    TAP_RNG_SPLIT,    /* which rows go to validation and test */
-    TAP_RNG_DROPOUT,  /* step = optimizer step, place = number of the dropout in the model */
-    TAP_RNG_TASK,     /* rows of a built-in task; place = the task's own */
-    TAP_RNG_TEST,     /* tests and checks */
+    TAP_RNG_INIT = 1,     /* initial parameters; place = number of the parameter */
+    TAP_RNG_SHUFFLE,      /* order of an epoch; step = epoch */
+    TAP_RNG_SPLIT,        /* which rows go to validation and test */
+    TAP_RNG_DROPOUT,      /* step = optimizer step, place = number of the dropout in the model */
+    TAP_RNG_TASK,         /* rows of a built-in task; place = the task's own */
+    TAP_RNG_TEST,         /* tests and checks */
+    TAP_RNG_WORD_DROPOUT, /* step = epoch, place = row */
 };
 
 struct tap_rng_key tap_rng_key(uint64_t seed, enum tap_rng_purpose purpose, uint64_t step, uint32_t place);

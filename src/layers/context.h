@@ -8,10 +8,12 @@
 struct tap_context {
     struct tap_tape *tape;
     const struct tap_segments *segments; /* borrowed until the tape is reset */
+    const struct tap_ngrams *ngrams;     /* of the batch's tokens, borrowed likewise; NULL for a model without any */
     bool training;
     uint64_t seed; /* of dropout */
     uint64_t step; /* optimizer step: the same for all micro-batches of one step */
-    tap_real *out_attention_weights; /* where the first layer keeps its attention weights (tap_attention_options), or NULL */
+    tap_real
+        *out_attention_weights; /* where the first layer keeps its attention weights (tap_attention_options), or NULL */
 };
 
 /* Drops out elements of `x` while training; `place` numbers the dropout within the model. Other times x itself. */

@@ -1,6 +1,7 @@
 /* embedding.c: see embedding.h. The deviation 1/sqrt(D) gives a token's vector length 1 at the start, as the 2017
  * paper's own code has it (tensor2tensor, modality symbol_modality: normal, D^-0.5); learned positions start as
- * BERT's (Devlin et al. 2019: normal, 0.02). */
+ * BERT's (Devlin et al. 2019: normal, 0.02). Tables of n-grams start at zero, so that an n-gram that training never saw
+ * adds nothing to its token. */
 #include "embedding.h"
 
 #include <math.h>
@@ -49,9 +50,17 @@ void tap_embedding_layer_add(struct tap_embedding_layer *layer, struct tap_param
 {
     const size_t shape[] = {options->vocabulary, options->d_model};
     const size_t position_shape[] = {options->max_length, options->d_model};
+    const struct tap_init zeros = {TAP_INIT_ZEROS, 0};
     *layer = (struct tap_embedding_layer){.options = *options};
     layer->weight = tap_parameters_add(parameters, "embedding", "weight", 2, shape,
                                        (struct tap_init){TAP_INIT_NORMAL, 1 / sqrt((double)options->d_model)}, error);
+    if (options->character_buckets > 0)
+        layer->characters =
+            tap_parameters_add(parameters, "character_ngrams", "weight", 2,
+                               (const size_t[]){options->character_buckets, options->d_model}, zeros, error);
+    if (options->bigram_buckets > 0)
+        layer->bigrams = tap_parameters_add(parameters, "bigrams", "weight", 2,
+                                            (const size_t[]){options->bigram_buckets, options->d_model}, zeros, error);
     if (options->positions == TAP_POSITIONS_LEARNED)
         layer->position = tap_parameters_add(parameters, "position", "weight", 2, position_shape,
                                              (struct tap_init){TAP_INIT_NORMAL, 0.02}, error);
@@ -63,11 +72,27 @@ void tap_embedding_layer_clear(struct tap_embedding_layer *layer)
     *layer = (struct tap_embedding_layer){0};
 }
 
+/* Adds the vectors of the tokens' n-grams. A batch without any is refused by the operation. */
+static struct tap_tensor *add_ngrams(const struct tap_embedding_layer *layer, const struct tap_context *context,
+                                     struct tap_tensor *x, size_t n_tokens)
+{
+    struct tap_tape *tape = context->tape;
+    const struct tap_ngrams *ngrams = context->ngrams;
+    if (layer->characters != NULL)
+        x = tap_add(tape, x,
+                    tap_embedding_bag(tape, layer->characters, ngrams == NULL ? NULL : &ngrams->characters, n_tokens));
+    if (layer->bigrams != NULL)
+        x = tap_add(tape, x,
+                    tap_embedding_bag(tape, layer->bigrams, ngrams == NULL ? NULL : &ngrams->bigrams, n_tokens));
+    return x;
+}
+
 struct tap_tensor *tap_embedding_layer_forward(struct tap_embedding_layer *layer, const struct tap_context *context,
                                                const uint32_t *tokens, size_t n_tokens)
 {
     struct tap_tape *tape = context->tape;
     struct tap_tensor *x = tap_embedding(tape, layer->weight, tokens, n_tokens);
+    x = add_ngrams(layer, context, x, n_tokens);
     if (layer->options.scale)
         x = tap_scale(tape, x, sqrt((double)layer->options.d_model));
     if (layer->options.positions == TAP_POSITIONS_LEARNED)

@@ -21,7 +21,8 @@ void tap_norm_layer_add(struct tap_norm_layer *layer, struct tap_parameters *par
     *layer = (struct tap_norm_layer){.kind = kind, .eps = eps};
     if (kind == TAP_NORM_NONE)
         return;
-    layer->gain = tap_parameters_add(parameters, prefix, "weight", 1, shape, (struct tap_init){TAP_INIT_ONES, 0}, error);
+    layer->gain =
+        tap_parameters_add(parameters, prefix, "weight", 1, shape, (struct tap_init){TAP_INIT_ONES, 0}, error);
     if (kind == TAP_NORM_BATCH) {
         layer->running_mean = add_statistic(parameters, prefix, "running_mean", d_model, TAP_INIT_ZEROS, error);
         layer->running_var = add_statistic(parameters, prefix, "running_var", d_model, TAP_INIT_ONES, error);

@@ -1,6 +1,6 @@
 /* checkpoint_meta.c: see checkpoint_meta.h. The members, in order: format, version, engine, kernel_family, threads,
  * step, epoch, position, loss_sum, loss_weight, best_metric and best_step (once there is a best), stale_evaluations,
- * config, labels, vocabulary, tokenizer (kind, lowercase, max_length, add_cls), files. Reals have 17 digits: they come
+ * config, labels, vocabulary, tokenizer (kind, lowercase, max_length, add_cls, n-grams), files. Reals have 17 digits: they come
  * back to the last bit. */
 #include "checkpoint_meta.h"
 
@@ -71,6 +71,10 @@ static struct tap_json *write_tokenizer(const struct tap_tokenizer *tokenizer, s
     tap_json_set_flag(object, "lowercase", tokenizer->lowercase, error);
     tap_json_set_integer(object, "max_length", tokenizer->max_length, error);
     tap_json_set_flag(object, "add_cls", tokenizer->add_cls, error);
+    tap_json_set_integer(object, "char_ngrams", tokenizer->ngrams.character_buckets, error);
+    tap_json_set_integer(object, "char_ngram_min", tokenizer->ngrams.shortest, error);
+    tap_json_set_integer(object, "char_ngram_max", tokenizer->ngrams.longest, error);
+    tap_json_set_integer(object, "bigrams", tokenizer->ngrams.bigram_buckets, error);
     return object;
 }
 
@@ -215,6 +219,16 @@ static enum tap_status read_labels(struct tap_checkpoint *checkpoint, const stru
     return error->status;
 }
 
+static struct tap_ngram_options read_ngrams(const struct tap_json_place *rules)
+{
+    return (struct tap_ngram_options){
+        .character_buckets = (uint32_t)tap_json_get_integer(rules, "char_ngrams", 0, INT32_MAX),
+        .shortest = (uint32_t)tap_json_get_integer(rules, "char_ngram_min", 1, INT32_MAX),
+        .longest = (uint32_t)tap_json_get_integer(rules, "char_ngram_max", 1, INT32_MAX),
+        .bigram_buckets = (uint32_t)tap_json_get_integer(rules, "bigrams", 0, INT32_MAX),
+    };
+}
+
 static enum tap_status read_tokenizer(struct tap_checkpoint *checkpoint, const struct tap_json_place *meta,
                                       struct tap_error *error)
 {
@@ -226,18 +240,24 @@ static enum tap_status read_tokenizer(struct tap_checkpoint *checkpoint, const s
         return tap_error_memory(error, "a vocabulary");
     for (size_t i = 0; i < n; i++)
         tokens[i] = tap_json_as_text(tap_json_item(&vocabulary, i));
-    const char *kind = tap_json_get_text(&rules, "kind");
-    bool lowercase = tap_json_get_flag(&rules, "lowercase");
-    uint32_t max_length = (uint32_t)tap_json_get_integer(&rules, "max_length", 1, INT32_MAX);
-    bool add_cls = tap_json_get_flag(&rules, "add_cls");
     struct tap_data_options data = tap_config_data_options(&checkpoint->config);
-    if (error->status == TAP_OK && (strcmp(kind, data.tokenizer) != 0 || lowercase != data.lowercase ||
-                                    max_length != (uint32_t)data.max_length || add_cls != data.add_cls))
+    struct tap_tokenizer_options options = {
+        .kind = tap_json_get_text(&rules, "kind"),
+        .lowercase = tap_json_get_flag(&rules, "lowercase"),
+        .max_length = (int)tap_json_get_integer(&rules, "max_length", 1, INT32_MAX),
+        .add_cls = tap_json_get_flag(&rules, "add_cls"),
+        .ngrams = data.ngrams, /* files of version 0.1 do not have them here, and their config has the defaults */
+    };
+    if (error->status == TAP_OK && tap_json_has(&rules, "char_ngrams"))
+        options.ngrams = read_ngrams(&rules);
+    if (error->status == TAP_OK && (strcmp(options.kind, data.tokenizer) != 0 || options.lowercase != data.lowercase ||
+                                    options.max_length != data.max_length || options.add_cls != data.add_cls ||
+                                    memcmp(&options.ngrams, &data.ngrams, sizeof options.ngrams) != 0))
         tap_error_set(error, TAP_ERR_FORMAT, "%s: the tokenizer is not the one that its config describes",
                       checkpoint->path);
     if (error->status == TAP_OK) {
         struct tap_error own = {0};
-        checkpoint->tokenizer = tap_tokenizer_from_parts(kind, lowercase, max_length, add_cls, tokens, n, &own);
+        checkpoint->tokenizer = tap_tokenizer_from_parts(&options, tokens, n, &own);
         if (own.status == TAP_ERR_MEMORY)
             *error = own;
         else if (checkpoint->tokenizer == NULL)

@@ -248,6 +248,20 @@ static void check_warmup(const struct tap_config *config, struct tap_config_erro
     tap_config_text_clear(&text);
 }
 
+/* Only where there are character n-grams: a default may then be beyond the other key. */
+static void check_ngrams(const struct tap_config *config, struct tap_config_errors *errors)
+{
+    const struct tap_config_data *data = &config->data;
+    if (is_invalid(config, "data", "char_ngrams") || is_invalid(config, "data", "char_ngram_min") ||
+        is_invalid(config, "data", "char_ngram_max") || data->char_ngrams == 0 ||
+        data->char_ngram_min <= data->char_ngram_max)
+        return;
+    const char *key = is_given(config, "data", "char_ngram_min") ? "char_ngram_min" : "char_ngram_max";
+    tap_config_refuse(errors, place_of(config, "data", key), "data", key,
+                      "char_ngram_min %d is above char_ngram_max %d; accepted: min at most max", data->char_ngram_min,
+                      data->char_ngram_max);
+}
+
 bool tap_config_finish(struct tap_config *config, struct tap_config_errors *errors)
 {
     size_t n_before = errors->n_added;
@@ -260,5 +274,6 @@ bool tap_config_finish(struct tap_config *config, struct tap_config_errors *erro
     check_source(config, errors);
     check_fractions(config, errors);
     check_warmup(config, errors);
+    check_ngrams(config, errors);
     return errors->n_added == n_before;
 }

@@ -34,6 +34,10 @@ struct tap_data_options tap_config_data_options(const struct tap_config *config)
         .min_count = data->min_count,
         .max_vocab = data->max_vocab,
         .max_length = data->max_length,
+        .ngrams = {.character_buckets = (uint32_t)data->char_ngrams,
+                   .shortest = (uint32_t)data->char_ngram_min,
+                   .longest = (uint32_t)data->char_ngram_max,
+                   .bigram_buckets = (uint32_t)data->bigrams},
         .add_cls = config->model.pooling == TAP_CONFIG_POOLING_CLS,
         .task_options = {.rows = config->task.rows,
                          .language = tap_config_language_words[config->task.language],
@@ -93,6 +97,8 @@ static enum tap_pooling pooling_of(enum tap_config_pooling pooling)
         return TAP_POOLING_MAX;
     case TAP_CONFIG_POOLING_CLS:
         return TAP_POOLING_CLS;
+    case TAP_CONFIG_POOLING_MEAN_MAX:
+        return TAP_POOLING_MEAN_MAX;
     }
     return TAP_POOLING_MEAN;
 }
@@ -104,6 +110,8 @@ struct tap_model_options tap_config_model_options(const struct tap_config *confi
         .embedding = {.vocabulary = vocabulary,
                       .d_model = (size_t)model->d_model,
                       .max_length = (size_t)config->data.max_length,
+                      .character_buckets = (size_t)config->data.char_ngrams,
+                      .bigram_buckets = (size_t)config->data.bigrams,
                       .positions = positions_of(model->positions),
                       .scale = model->embedding_scale == TAP_CONFIG_EMBEDDING_SCALE_SQRT,
                       .dropout = model->embedding_dropout},

@@ -8,7 +8,11 @@ struct tap_model_options tap_model_default_options(size_t vocabulary, size_t cla
     enum { D = 64, H = 4, L = 2, F = 256, MAX_LENGTH = 256 };
     const double dropout = 0.1;
     return (struct tap_model_options){
-        .embedding = {vocabulary, D, MAX_LENGTH, TAP_POSITIONS_SINUSOIDAL, false, dropout},
+        .embedding = {.vocabulary = vocabulary,
+                      .d_model = D,
+                      .max_length = MAX_LENGTH,
+                      .positions = TAP_POSITIONS_SINUSOIDAL,
+                      .dropout = dropout},
         .encoder = {.layers = L,
                     .d_ff = F,
                     .attention = {.d_model = D,
@@ -29,6 +33,11 @@ struct tap_model_options tap_model_default_options(size_t vocabulary, size_t cla
     };
 }
 
+size_t tap_model_pooled_width(const struct tap_model_options *options)
+{
+    return options->pooling == TAP_POOLING_MEAN_MAX ? 2 * options->embedding.d_model : options->embedding.d_model;
+}
+
 static enum tap_status check_options(const struct tap_model_options *options, struct tap_error *error)
 {
     const struct tap_self_attention_options *attention = &options->encoder.attention;
@@ -45,6 +54,8 @@ static enum tap_status check_options(const struct tap_model_options *options, st
         return tap_error_set(error, TAP_ERR_VALUE,
                              "model: without projections %zu heads of width %zu do not make d_model %zu",
                              attention->heads, attention->d_head, options->embedding.d_model);
+    if (options->embedding.d_model > SIZE_MAX / 2) /* mean_max is twice as wide */
+        return tap_error_set(error, TAP_ERR_VALUE, "model: d_model %zu is too large", options->embedding.d_model);
     if (overflows || inner > SIZE_MAX / 3) /* Q, K and V lie in one tensor */
         return tap_error_set(error, TAP_ERR_VALUE, "model: %zu heads of width %zu are too large", attention->heads,
                              attention->d_head);
@@ -64,7 +75,7 @@ struct tap_model *tap_model_new(const struct tap_model_options *options, struct 
     model->options.encoder.attention.d_model = options->embedding.d_model;
     tap_embedding_layer_add(&model->embedding, &model->parameters, &model->options.embedding, error);
     tap_encoder_add(&model->encoder, &model->parameters, &model->options.encoder, error);
-    tap_linear_layer_add(&model->classifier, &model->parameters, "classifier", options->embedding.d_model,
+    tap_linear_layer_add(&model->classifier, &model->parameters, "classifier", tap_model_pooled_width(options),
                          options->classes, model->options.encoder.attention.bias, error);
     if (tap_parameters_allocate(&model->parameters, error) != TAP_OK) {
         tap_model_free(model);
@@ -90,7 +101,8 @@ struct tap_tensor *tap_model_encode(struct tap_model *model, const struct tap_co
     return tap_encoder_forward(&model->encoder, context, x);
 }
 
-struct tap_tensor *tap_model_pool(struct tap_model *model, const struct tap_context *context, struct tap_tensor *encoded)
+struct tap_tensor *tap_model_pool(struct tap_model *model, const struct tap_context *context,
+                                  struct tap_tensor *encoded)
 {
     return tap_pool(context->tape, encoded, context->segments, model->options.pooling);
 }
@@ -103,8 +115,7 @@ struct tap_tensor *tap_model_classify(struct tap_model *model, const struct tap_
 
 struct tap_tensor *tap_model_logits(struct tap_model *model, const struct tap_context *context, const uint32_t *tokens)
 {
-    return tap_model_classify(model, context,
-                              tap_model_pool(model, context, tap_model_encode(model, context, tokens)));
+    return tap_model_classify(model, context, tap_model_pool(model, context, tap_model_encode(model, context, tokens)));
 }
 
 /* Sequences whose lengths add up to n_tokens: the first one is the longest, the rest share what is left. What a step

@@ -17,6 +17,9 @@ struct tap_model_options {
 /* Options with the config's defaults: D 64, 4 heads, 2 layers, F 256, dropout 0.1, post-norm, ReLU, sinusoidal, mean. */
 struct tap_model_options tap_model_default_options(size_t vocabulary, size_t classes);
 
+/* Numbers of a sequence's vector: D, with mean_max 2D. */
+size_t tap_model_pooled_width(const struct tap_model_options *options);
+
 struct tap_model {
     struct tap_model_options options;
     struct tap_parameters parameters; /* named as the checkpoint has them */
@@ -34,8 +37,9 @@ void tap_model_free(struct tap_model *model); /* accepts NULL */
  * borrowed until the tape is reset. */
 struct tap_tensor *tap_model_encode(struct tap_model *model, const struct tap_context *context, const uint32_t *tokens);
 
-/* Each sequence's vector (S,D) and its logits (S,C). */
-struct tap_tensor *tap_model_pool(struct tap_model *model, const struct tap_context *context, struct tap_tensor *encoded);
+/* Each sequence's vector (S,D), with mean_max (S,2D), and its logits (S,C). */
+struct tap_tensor *tap_model_pool(struct tap_model *model, const struct tap_context *context,
+                                  struct tap_tensor *encoded);
 struct tap_tensor *tap_model_classify(struct tap_model *model, const struct tap_context *context,
                                       struct tap_tensor *pooled);
 

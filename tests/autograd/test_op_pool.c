@@ -29,6 +29,7 @@ static const struct tap_segments one_token = {1, one_token_offsets, 0}, unequal 
 EXTRAS(mean, TAP_POOLING_MEAN);
 EXTRAS(max, TAP_POOLING_MAX);
 EXTRAS(cls, TAP_POOLING_CLS);
+EXTRAS(mean_max, TAP_POOLING_MEAN_MAX);
 
 #define POOL_CASES(name)                                                                                               \
     {#name ", one token", 1, {{2, {1, 5}, OP_FILL_DISTINCT, 0}}, build, &name##_one_token, 0},                         \
@@ -42,7 +43,7 @@ EXTRAS(cls, TAP_POOLING_CLS);
     {                                                                                                                  \
 #name ", many rows", 1, {{2, {307, 67 }, OP_FILL_DISTINCT, 0 } }, build, &name##_many, 0                       \
     }
-static const struct op_case table[] = {POOL_CASES(mean), POOL_CASES(cls), POOL_CASES(max)};
+static const struct op_case table[] = {POOL_CASES(mean), POOL_CASES(cls), POOL_CASES(max), POOL_CASES(mean_max)};
 OP_CASES(tap_pool, table);
 
 static struct tap_tensor *pool_and_walk_back(struct tap_tape *tape, struct tap_tensor *x,
@@ -76,6 +77,22 @@ Test(op_pool, values_and_gradients_of_each_kind)
         for (int j = 0; j < 8; j++)
             cr_assert_float_eq((double)x->grad[j], gradients[i][j], 2 * TAP_REAL_EPSILON);
     }
+    tap_tape_free(tape);
+}
+
+Test(op_pool, mean_max_is_the_mean_and_after_it_the_maximum)
+{
+    struct tap_tape *tape = test_tape();
+    const size_t shape[] = {3, 2}, out_shape[] = {2, 4};
+    const uint32_t offsets[] = {0, 2, 3};
+    const struct tap_segments segments = {2, offsets, 0};
+    struct tap_tensor *x = tap_variable(tape, 2, shape, (const tap_real[]){1, -4, 5, -6, 7, 8});
+    struct tap_tensor *y = tap_pool(tape, x, &segments, TAP_POOLING_MEAN_MAX);
+    assert_values(y, (const double[]){3, -5, 5, -4, 7, 8, 7, 8}, 8, 0);
+    struct tap_tensor *dy = tap_input_copy(tape, 2, out_shape, (const tap_real[]){2, 4, 8, 16, 32, 64, 128, 256});
+    cr_assert_eq(tap_backward(tape, tap_sum(tape, tap_mul(tape, y, dy), TAP_ALL_AXES, false)), TAP_OK);
+    const tap_real right[] = {1, 2 + 16, 1 + 8, 2, 160, 320};
+    cr_assert_eq(memcmp(x->grad, right, sizeof right), 0);
     tap_tape_free(tape);
 }
 
@@ -153,9 +170,9 @@ Test(op_pool, arguments_that_do_not_fit_are_named)
     cr_assert_null(tap_pool(tape, x, NULL, TAP_POOLING_MEAN));
     cr_assert_eq(tap_tape_error(tape)->status, TAP_ERR_VALUE);
     tap_tape_clear_error(tape);
-    int unknown = 3; /* through an int: an enum out of range as a caller of another language may pass it */
+    int unknown = 4; /* through an int: an enum out of range as a caller of another language may pass it */
     cr_assert_null(tap_pool(tape, x, &one, (enum tap_pooling)unknown));
     cr_assert_eq(tap_tape_error(tape)->status, TAP_ERR_VALUE);
-    cr_assert(strstr(tap_tape_error(tape)->message, "pooling is 3") != NULL);
+    cr_assert(strstr(tap_tape_error(tape)->message, "pooling is 4") != NULL);
     tap_tape_free(tape);
 }

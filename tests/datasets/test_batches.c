@@ -302,3 +302,93 @@ Test(batches, every_failed_allocation_is_an_error)
     }
     cr_expect_eq(call, 7, "six blocks");
 }
+
+/* Counts the unknown tokens of an epoch, and sums up which they are. */
+static uint32_t count_dropped(struct tap_batches *batches, uint64_t epoch, uint64_t *out_places)
+{
+    struct tap_batch batch;
+    uint32_t n = 0;
+    uint32_t place = 0;
+    *out_places = 0;
+    tap_batches_start(batches, epoch);
+    while (tap_batches_next(batches, 0, &batch))
+        for (uint32_t i = 0; i < batch.n_tokens; i++, place++)
+            if (batch.tokens[i] == TAP_TOKEN_UNKNOWN) {
+                n++;
+                *out_places += (uint64_t)place * place;
+            }
+    return n;
+}
+
+Test(batches, word_dropout_makes_as_many_unknown_as_it_says_anew_each_epoch)
+{
+    const struct tap_batches_options options[] = {{.batch_size = 10, .seed = 3, .word_dropout = 0.25},
+                                                  {.batch_size = 103, .seed = 3, .word_dropout = 0.25},
+                                                  {.batch_size = 10, .seed = 4, .word_dropout = 0.25}};
+    struct tap_batches *batches[3];
+    uint64_t places[3], others;
+    uint32_t n[3];
+    for (uint32_t i = 0; i < n_rows * most_length; i++)
+        tokens[i] = 7;
+    for (int i = 0; i < 3; i++) {
+        batches[i] = tap_batches_new(&dataset, &options[i], &error);
+        n[i] = count_dropped(batches[i], 2, &places[i]);
+        double expected = 0.25 * (double)dataset.n_tokens; /* and five standard deviations */
+        cr_expect(n[i] > expected - 5 * 13.2 && n[i] < expected + 5 * 13.2, "%u of %zu", n[i], dataset.n_tokens);
+    }
+    cr_expect_eq(places[0], places[1], "how the rows are cut into batches does not matter");
+    cr_expect_neq(places[0], places[2], "the seed does");
+    count_dropped(batches[0], 3, &others);
+    cr_expect_neq(places[0], others, "and the epoch");
+    cr_expect_eq(count_dropped(batches[0], 2, &others), n[0]);
+    cr_expect_eq(places[0], others, "an epoch is the same when it comes again");
+    for (int i = 0; i < 3; i++)
+        tap_batches_free(batches[i]);
+}
+
+Test(batches, word_dropout_leaves_the_first_token_where_it_is_cls)
+{
+    const struct tap_batches_options options = {.batch_size = 10, .word_dropout = 0.9, .has_cls = true};
+    struct tap_batches *batches = tap_batches_new(&dataset, &options, &error);
+    struct tap_batch batch;
+    for (uint32_t i = 0; i < n_rows * most_length; i++)
+        tokens[i] = 7;
+    while (tap_batches_next(batches, 0, &batch))
+        for (uint32_t s = 0; s < batch.segments.n; s++)
+            cr_assert_eq(batch.tokens[batch.segments.offsets[s]], 7);
+    tap_batches_free(batches);
+}
+
+Test(batches, ngrams_come_with_their_rows_in_any_order_and_take_no_memory)
+{
+    static uint32_t buckets[n_rows];
+    struct tap_ngram_store *store = &dataset.ngrams;
+    const struct tap_ngram_options both = {500, 1, 1, 400};
+    char word[n_rows + 1];
+    memset(word, 'x', sizeof word);
+    dataset.has_ngrams = true;
+    for (uint32_t row = 0; row < n_rows; row++) /* row r's words are r letters long, so they have r + 2 n-grams each */
+        for (uint32_t i = 0; i <= row % most_length; i++)
+            cr_assert(tap_ngram_store_add(store, &both, word, row, i == 0 ? 0 : tap_ngram_hash(word, row)));
+    for (uint32_t row = 0; row < n_rows; row++)
+        buckets[row] = store->bigrams[dataset.offsets[row] + (row % most_length > 0 ? 1 : 0)];
+    for (size_t i = 0; i < N_OPTIONS; i++) {
+        struct tap_batches *batches = tap_batches_new(&dataset, &all_options[i], &error);
+        struct tap_batch batch;
+        cr_assert_not_null(batches);
+        uint64_t n_calls = tap_mem_n_calls();
+        while (tap_batches_next(batches, 0, &batch))
+            for (uint32_t t = 0; t < batch.n_tokens; t++) {
+                uint32_t row = batch.tokens[t];
+                const struct tap_bags *bigrams = &batch.ngrams->bigrams, *characters = &batch.ngrams->characters;
+                uint32_t n_bigrams = bigrams->offsets[t + 1] - bigrams->offsets[t];
+                cr_assert_eq(characters->offsets[t + 1] - characters->offsets[t], row + 2);
+                cr_assert_leq(n_bigrams, 1);
+                cr_assert(n_bigrams == 0 || bigrams->ids[bigrams->offsets[t]] == buckets[row]);
+            }
+        cr_assert_eq(tap_mem_n_calls(), n_calls);
+        tap_batches_free(batches);
+    }
+    tap_ngram_store_clear(store);
+    dataset.has_ngrams = false;
+}

@@ -346,8 +346,7 @@ Test(tokenizer, stored_parts_give_the_same_tokenizer)
         for (uint32_t j = 0; j < n; j++)
             tokens[j] = tap_tokenizer_token(learned, j);
         struct tap_tokenizer *stored =
-            tap_tokenizer_from_parts(tap_tokenizer_kind_name(learned), learned->lowercase, learned->max_length,
-                                     learned->add_cls, tokens, n, &error);
+            tap_tokenizer_from_parts(&options, tokens, n, &error);
         cr_assert_not_null(stored, "%s", error.message);
         char expected[4096];
         const char *text = "Other WORDS, caf\xC3\xA9 \xE6\x96\x87 [CLS] and more of them";
@@ -363,7 +362,8 @@ Test(tokenizer, stored_parts_give_the_same_tokenizer)
 static void expect_bad_parts(const char *kind, bool add_cls, const char *const *tokens, size_t n, const char *words)
 {
     tap_error_clear(&error);
-    cr_expect_null(tap_tokenizer_from_parts(kind, true, 16, add_cls, tokens, n, &error));
+    struct tap_tokenizer_options options = {.kind = kind, .lowercase = true, .add_cls = add_cls, .max_length = 16};
+    cr_expect_null(tap_tokenizer_from_parts(&options, tokens, n, &error));
     cr_expect_not_null(strstr(error.message, words), "'%s' not in '%s'", words, error.message);
 }
 
@@ -384,8 +384,9 @@ Test(tokenizer, impossible_stored_parts_are_refused)
     expect_bad_parts("syllable", false, (const char *[]){"[UNK]"}, 1, "'syllable' is unknown");
     expect_bad_parts("byte", false, (const char *[]){"[UNK]", "<0x01>"}, 2, "a byte tokenizer has not there");
     expect_bad_parts("byte", false, (const char *[]){"[UNK]", "<0x00>"}, 2, "a byte tokenizer has more");
-    cr_expect_null(tap_tokenizer_from_parts("word", true, 0, false, (const char *[]){"[UNK]"}, 1, NULL));
-    cr_expect_null(tap_tokenizer_from_parts("word", true, UINT32_MAX, false, (const char *[]){"[UNK]"}, 1, NULL));
+    const struct tap_tokenizer_options no_length = {.kind = "word"}, negative = {.kind = "word", .max_length = -1};
+    cr_expect_null(tap_tokenizer_from_parts(&no_length, (const char *[]){"[UNK]"}, 1, NULL));
+    cr_expect_null(tap_tokenizer_from_parts(&negative, (const char *[]){"[UNK]"}, 1, NULL));
 }
 
 Test(tokenizer, encoding_takes_memory_for_the_buffer_alone)

@@ -11,6 +11,11 @@ static const uint32_t offsets[] = {0, 3, 3, 4, 9};
 const struct tap_segments layer_segments = {4, offsets, 0};
 const uint32_t layer_tokens[LAYER_TOKENS] = {3, 0, 3, 6, 1, 2, 3, 6, 4};
 
+/* Bags of 0 to 4 character n-grams; a bigram but for the first token of a sequence. */
+static const uint32_t character_offsets[] = {0, 2, 2, 5, 6, 10, 10, 11, 12, 14}, characters[] = {0, 1, 2, 1, 1, 4, 0, 1, 2, 3, 3, 2, 4, 0},
+                      bigram_offsets[] = {0, 0, 1, 2, 2, 2, 3, 4, 5, 6}, bigrams[] = {2, 0, 1, 2, 2, 0};
+const struct tap_ngrams layer_ngrams = {{character_offsets, characters}, {bigram_offsets, bigrams}};
+
 void layer_set_up(struct layer_run *run, const struct layer_cases *cases, const struct layer_case *c, struct tap_error *error)
 {
     const size_t shape[] = {LAYER_TOKENS, c->d_model};
@@ -36,7 +41,7 @@ void layer_tear_down(struct layer_run *run, const struct layer_cases *cases)
 
 struct tap_context layer_context(struct tap_tape *tape, bool training)
 {
-    return (struct tap_context){.tape = tape, .segments = &layer_segments, .training = training, .seed = 5, .step = 3};
+    return (struct tap_context){.tape = tape, .segments = &layer_segments, .ngrams = &layer_ngrams, .training = training, .seed = 5, .step = 3};
 }
 
 void initialize_all(struct tap_parameters *parameters, struct tap_error *error)

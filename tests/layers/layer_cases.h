@@ -16,6 +16,11 @@
 extern const struct tap_segments layer_segments;
 extern const uint32_t layer_tokens[LAYER_TOKENS];
 
+/* Its n-grams, for layers that have tables of them. */
+#define LAYER_CHARACTER_BUCKETS 5
+#define LAYER_BIGRAM_BUCKETS 3
+extern const struct tap_ngrams layer_ngrams;
+
 /* One case set up. */
 struct layer_run {
     struct tap_parameters parameters;

@@ -33,11 +33,21 @@ static const struct tap_embedding_options none = {.max_length = 5, .positions = 
                                           learned = {.max_length = 8, .positions = TAP_POSITIONS_LEARNED},
                                           scaled = {.max_length = 5, .positions = TAP_POSITIONS_SINUSOIDAL, .scale = true},
                                           scaled_learned = {.max_length = 5, .positions = TAP_POSITIONS_LEARNED, .scale = true},
-                                          dropped = {.max_length = 6, .positions = TAP_POSITIONS_LEARNED, .scale = true, .dropout = 0.3};
+                                          dropped = {.max_length = 6, .positions = TAP_POSITIONS_LEARNED, .scale = true, .dropout = 0.3},
+                                          spelled = {.max_length = 5, .character_buckets = LAYER_CHARACTER_BUCKETS},
+                                          paired = {.max_length = 5, .bigram_buckets = LAYER_BIGRAM_BUCKETS},
+                                          both = {.max_length = 5,
+                                                  .positions = TAP_POSITIONS_SINUSOIDAL,
+                                                  .scale = true,
+                                                  .dropout = 0.3,
+                                                  .character_buckets = LAYER_CHARACTER_BUCKETS,
+                                                  .bigram_buckets = LAYER_BIGRAM_BUCKETS};
 static const struct layer_case cases[] = {
     {"no positions", 6, &none, false},         {"sinusoidal", 5, &sinusoidal, false},
     {"learned", 6, &learned, false},           {"scaled", 4, &scaled, false},
     {"scaled, learned", 1, &scaled_learned, false}, {"dropout", 6, &dropped, true},
+    {"character n-grams", 5, &spelled, false}, {"bigrams", 4, &paired, false},
+    {"n-grams, scaled, dropout", 6, &both, true},
 };
 LAYER_CASES(tap_embedding_layer, cases, add, forward, clear);
 
@@ -145,7 +155,7 @@ Test(embedding_layer, a_sequence_longer_than_its_positions_is_refused)
         struct tap_parameters parameters = {0};
         struct tap_embedding_layer layer = {0};
         struct tap_error error = {0};
-        const struct tap_embedding_options options = {LAYER_VOCABULARY, 4, 4, kinds[i], false, 0};
+        const struct tap_embedding_options options = {.vocabulary = LAYER_VOCABULARY, .d_model = 4, .max_length = 4, .positions = kinds[i]};
         tap_embedding_layer_add(&layer, &parameters, &options, &error);
         initialize_all(&parameters, &error);
         cr_assert_null(tap_embedding_layer_forward(&layer, &context, layer_tokens, LAYER_TOKENS));
@@ -163,7 +173,7 @@ Test(embedding_layer, vectors_start_with_length_one_and_positions_with_deviation
     struct tap_parameters parameters = {0};
     struct tap_embedding_layer layer = {0};
     struct tap_error error = {0};
-    const struct tap_embedding_options options = {500, 64, 300, TAP_POSITIONS_LEARNED, false, 0};
+    const struct tap_embedding_options options = {.vocabulary = 500, .d_model = 64, .max_length = 300, .positions = TAP_POSITIONS_LEARNED};
     tap_embedding_layer_add(&layer, &parameters, &options, &error);
     initialize_all(&parameters, &error);
     const struct tap_tensor *tensors[] = {parameter_of(&parameters, "embedding.weight", 500, 64),
@@ -180,4 +190,45 @@ Test(embedding_layer, vectors_start_with_length_one_and_positions_with_deviation
     }
     tap_parameters_clear(&parameters);
     tap_embedding_layer_clear(&layer);
+}
+
+Test(embedding_layer, the_mean_of_a_tokens_character_ngrams_and_its_bigram_are_added)
+{
+    struct tap_tape *tape = test_tape();
+    struct tap_context context = layer_context(tape, false);
+    struct layer_run run;
+    struct tap_error error = {0};
+    layer_set_up(&run, &tap_embedding_layer_cases, &cases[8], &error);
+    const struct tap_embedding_layer *layer = &run.layer.embedding;
+    size_t d = layer->options.d_model;
+    tap_real positions[5 * 8];
+    struct tap_tensor *y = tap_embedding_layer_forward(&run.layer.embedding, &context, layer_tokens, LAYER_TOKENS);
+    tap_sinusoidal_positions(5, d, positions);
+    for (size_t j = 0; j < d; j++) { /* token 2, the third of its sequence: characters 2, 1, 1, bigram 0 */
+        double mean = ((double)layer->characters->data[2 * d + j] + 2 * (double)layer->characters->data[d + j]) / 3;
+        double sum = (double)layer->weight->data[layer_tokens[2] * d + j] + mean + (double)layer->bigrams->data[j];
+        cr_assert_float_eq((double)y->data[2 * d + j], sum * sqrt((double)d) + (double)positions[2 * d + j], 20 * TAP_REAL_EPSILON);
+    }
+    context.ngrams = NULL;
+    cr_assert_null(tap_embedding_layer_forward(&run.layer.embedding, &context, layer_tokens, LAYER_TOKENS));
+    cr_assert_str_eq(tap_tape_error(tape)->message, "tap_embedding_bag: the bags of 9 rows are missing");
+    layer_tear_down(&run, &tap_embedding_layer_cases);
+    tap_tape_free(tape);
+}
+
+Test(embedding_layer, tables_of_ngrams_start_at_zero)
+{
+    struct tap_parameters parameters = {0};
+    struct tap_error error = {0};
+    struct tap_embedding_layer layer;
+    const struct tap_embedding_options options = {.vocabulary = 3, .d_model = 4, .max_length = 5, .character_buckets = 6, .bigram_buckets = 7};
+    tap_embedding_layer_add(&layer, &parameters, &options, &error);
+    initialize_all(&parameters, &error);
+    const struct tap_tensor *tables[] = {parameter_of(&parameters, "character_ngrams.weight", 6, 4),
+                                         parameter_of(&parameters, "bigrams.weight", 7, 4)};
+    for (int i = 0; i < 2; i++)
+        for (size_t k = 0; k < tables[i]->size; k++)
+            cr_assert_eq(tables[i]->data[k], 0);
+    tap_embedding_layer_clear(&layer);
+    tap_parameters_clear(&parameters);
 }

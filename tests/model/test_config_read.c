@@ -95,6 +95,7 @@ Test(config_read, a_bad_number_is_told_with_line_key_and_range)
         {"model: {dropout: 1}", "x.cfg:1: model.dropout: '1' is out of range; accepted: " BELOW_1},
         {"model: {ffn_dropout: -0.1}", "x.cfg:1: model.ffn_dropout: '-0.1' is out of range; accepted: " BELOW_1},
         {"model: {norm_eps: 0}", "x.cfg:1: model.norm_eps: '0' is out of range; accepted: a number above 0\n"},
+        {"train: {word_dropout: 1}", "x.cfg:1: train.word_dropout: '1' is out of range; accepted: " BELOW_1},
         {"train: {label_smoothing: 1}", "x.cfg:1: train.label_smoothing: '1' is out of range; accepted: " BELOW_1},
         {"optim: {warmup: -1}",
          "x.cfg:1: optim.warmup: '-1' is out of range; accepted: a number from 0 to 2147483647\n"},

@@ -183,6 +183,16 @@ Test(config_finish, fractions_leave_something_to_train_on)
                   "x.cfg:1: data.valid_fraction: '1' is out of range; accepted: a number from 0 to below 1\n");
 }
 
+Test(config_finish, the_shortest_ngram_is_not_longer_than_the_longest)
+{
+    expect_finish("data: {task: t, char_ngrams: 9, char_ngram_min: 5}", "");
+    expect_finish("data: {task: t, char_ngram_min: 6}", ""); /* there are none */
+    expect_finish("data:\n  task: t\n  char_ngrams: 9\n  char_ngram_min: 6",
+                  "x.cfg:4: data.char_ngram_min: char_ngram_min 6 is above char_ngram_max 5; accepted: min at most max\n");
+    expect_finish("data:\n  task: t\n  char_ngrams: 9\n  char_ngram_max: 2",
+                  "x.cfg:4: data.char_ngram_max: char_ngram_min 3 is above char_ngram_max 2; accepted: min at most max\n");
+}
+
 Test(config_finish, warmup_is_a_fraction_or_whole_steps)
 {
     expect_finish("data: {task: t}\noptim: {warmup: 0.5}", "");

@@ -47,7 +47,9 @@ static struct tap_model_options options_of(const struct encoder_reference *r)
         .norm_position = is(r->norm_position, "pre") ? TAP_NORM_POSITION_PRE : TAP_NORM_POSITION_POST,
         .norm_eps = r->norm_eps,
     };
-    options.pooling = is(r->pooling, "max") ? TAP_POOLING_MAX : is(r->pooling, "cls") ? TAP_POOLING_CLS : TAP_POOLING_MEAN;
+    options.pooling = is(r->pooling, "max") ? TAP_POOLING_MAX : is(r->pooling, "cls")    ? TAP_POOLING_CLS
+                      : is(r->pooling, "mean_max") ? TAP_POOLING_MEAN_MAX
+                                                   : TAP_POOLING_MEAN;
     return options;
 }
 

@@ -23,7 +23,7 @@ TOLERANCE = 1e-5
 OTHER_MEMBERS = ("optim/", "meta.json")  # what is no parameter
 # What nn.TransformerEncoder takes as given.
 FIXED = {"norm": "layer", "residual": True, "bias": True, "scale_scores": True, "project_qkv": True}
-CHOICES = {"activation": ("relu", "gelu"), "norm_position": ("post", "pre"), "pooling": ("mean", "max", "cls"),
+CHOICES = {"activation": ("relu", "gelu"), "norm_position": ("post", "pre"), "pooling": ("mean", "max", "cls", "mean_max"),
            "positions": ("sinusoidal", "learned", "none"), "embedding_scale": ("none", "sqrt")}
 
 

@@ -130,6 +130,9 @@ TABLE = [
     encoder("embedding_scale", embedding_scale="sqrt", d_model=6, heads=2),
     encoder("embedding_scale_gelu_pre_norm", GELU, PRE, embedding_scale="sqrt", positions="learned", d_model=5, heads=1),
     encoder("norm_eps_large", PRE, norm_eps=0.125, d_model=4, layers=2),
+    # mean and maximum side by side (at the end: a case's seed is its number)
+    encoder("pool_mean_max", pooling="mean_max", lengths=[5, 1, 4]),
+    encoder("pool_mean_max_gelu_pre_norm", GELU, PRE, pooling="mean_max", layers=2, d_model=6, heads=3, d_ff=5),
 ]
 
 
@@ -192,7 +195,7 @@ def watch_kinks(model):
     if model.config["activation"] == "relu":
         for layer in model.encoder.layers:
             layer.linear1.register_forward_hook(lambda _m, _i, y: margins.append(y.detach().abs().min().item()))
-    if model.config["pooling"] == "max":
+    if model.config["pooling"] in ("max", "mean_max"):
         pool = model.pool
 
         def watched(vectors):

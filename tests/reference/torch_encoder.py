@@ -43,7 +43,7 @@ class Encoder(nn.Module):
         # fresh layers: nn.TransformerEncoder's own are copies of one
         self.encoder.layers = nn.ModuleList([layer() for _ in range(config["layers"])])
         self.encoder.num_layers = config["layers"]
-        self.classifier = nn.Linear(d_model, config["classes"])
+        self.classifier = nn.Linear((2 if config["pooling"] == "mean_max" else 1) * d_model, config["classes"])
 
     def encode(self, tokens, padding=None):
         """tokens (S,T), padding (S,T) true where there is no token -> encoder output (S,T,D)."""
@@ -65,11 +65,13 @@ class Encoder(nn.Module):
         return self.encoder(x, mask=mask, src_key_padding_mask=padding)
 
     def pool(self, vectors):
-        """vectors (T,D) of one sequence -> (D)."""
+        """vectors (T,D) of one sequence -> (D), mean_max (2D)."""
         if self.config["pooling"] == "mean":
             return vectors.mean(dim=0)
         if self.config["pooling"] == "max":
             return vectors.max(dim=0).values
+        if self.config["pooling"] == "mean_max":
+            return torch.cat([vectors.mean(dim=0), vectors.max(dim=0).values])
         return vectors[0]
 
     def forward(self, sequences):

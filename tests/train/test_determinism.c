@@ -37,8 +37,10 @@ Test(determinism, another_seed_gives_another_model)
 Test(determinism, any_number_of_threads_gives_the_same_bytes)
 {
     const struct program_options options = {.environment = "OMP_WAIT_POLICY=passive"};
-    write_text_file(work_path("tiny.cfg"), "model: {d_model: 24, heads: 3, layers: 2, d_ff: 48}\ndata: {task: order}\n"
-                                           "task: {rows: 100}\ntrain: {steps: 4, batch_size: 40, log_every: 1}\n");
+    write_text_file(work_path("tiny.cfg"),
+                    "model: {d_model: 24, heads: 3, layers: 2, d_ff: 48, pooling: mean_max}\n"
+                    "data: {task: order, char_ngrams: 300, bigrams: 200}\ntask: {rows: 100}\n"
+                    "train: {steps: 4, batch_size: 40, log_every: 1, word_dropout: 0.2}\n");
     for (int n = 1; n <= 4; n++) {
         const char *folder = work_path(text_of("run-%d", n));
         expect_done(RUN_WITH(&options, "train", "--config", work_path("tiny.cfg"), "--out", folder, "--threads",
@@ -121,7 +123,7 @@ static double largest_difference(const char *a, const char *b)
 static void compare_cuts(const char *more)
 {
     static const int cuts[][2] = {{12, 1}, {6, 2}, {4, 3}, {3, 4}, {1, 12}};
-    const char *config = text_of("%s%s%s", TINY_CONFIG, "train: {epochs: 2}\n", more);
+    const char *config = text_of("%s%s", TINY_CONFIG, more);
     for (size_t i = 0; i < sizeof cuts / sizeof cuts[0]; i++) {
         const char *const sets[] = {text_of("train.batch_size=%d", cuts[i][0]),
                                     text_of("train.accumulate=%d", cuts[i][1]), NULL};
@@ -137,7 +139,12 @@ static void compare_cuts(const char *more)
 
 Test(determinism, accumulated_batches_are_one_large_batch)
 {
-    compare_cuts("optim: {name: sgd, lr: 0.2, clip_norm: 0.5, weight_decay: 0.01}\n");
+    compare_cuts("optim: {name: sgd, lr: 0.2, clip_norm: 0.5, weight_decay: 0.01}\ntrain: {epochs: 2}\n");
+}
+
+Test(determinism, accumulated_batches_drop_the_words_of_one_large_batch)
+{
+    compare_cuts("optim: {name: sgd, lr: 0.2, clip_norm: 0.5}\ntrain: {epochs: 2, word_dropout: 0.3}\n");
 }
 
 Test(determinism, accumulated_batches_weigh_classes_as_one_large_batch)

@@ -22,6 +22,7 @@ Test(options, every_model_option_trains_resumes_and_passes_the_gradient_check, .
         "model.bias=false",           "model.scale_scores=false", "model.project_qkv=false",     "model.causal=true",
         "model.d_head=3",             "model.layers=0",           "data.tokenizer=char",         "data.tokenizer=byte",
         "optim.amsgrad=true",         "optim.schedule=cosine",    "optim.schedule=inverse_sqrt", "optim.name=adamw",
+        "model.pooling=mean_max",     "data.char_ngrams=30",      "data.bigrams=20",             "train.word_dropout=0.2",
     };
     for (size_t i = 0; i < sizeof settings / sizeof settings[0]; i++) {
         const char *whole_path = work_path(text_of("whole-%zu", i)), *parts_path = work_path(text_of("parts-%zu", i));

@@ -22,7 +22,7 @@ static void make_model(void)
     write_tiny_data(work_path("data.tsv"), 40);
     write_text_file(work_path("test.cfg"),
                     text_of("model: {d_model: 8, heads: 2, layers: 2, d_ff: 16}\ndata: {train: %s, "
-                            "max_length: 12}\ntrain: {epochs: 3, batch_size: 8}\noptim: {lr: 1e-2}\n",
+                            "max_length: 12, char_ngrams: 50, bigrams: 40}\ntrain: {epochs: 3, batch_size: 8}\noptim: {lr: 1e-2}\n",
                             work_path("data.tsv")));
     expect_done(RUN("train", "--config", work_path("test.cfg"), "--out", work_path("run")));
 }

@@ -64,6 +64,17 @@ Test(resume, adamw_with_balanced_classes_of_a_file_goes_on_exactly)
     stop_at_steps(config, 2, 3);
 }
 
+Test(resume, ngrams_and_word_dropout_go_on_exactly)
+{
+    write_tiny_data(work_path("data.tsv"), 80);
+    const char *config =
+        text_of("model: {d_model: 8, heads: 2, layers: 1, d_ff: 16, pooling: mean_max}\n"
+                "data: {train: %s, char_ngrams: 50, char_ngram_min: 2, bigrams: 40}\n"
+                "train: {steps: 40, batch_size: 10, word_dropout: 0.3, log_every: 7, patience: 30}\n",
+                work_path("data.tsv"));
+    stop_at_steps(config, 3, 5);
+}
+
 Test(resume, sgd_goes_on_exactly)
 {
     stop_at_steps(TINY_CONFIG RUN_TEXT "optim: {name: sgd, lr: 0.1, weight_decay: 0.01, clip_norm: 1.0, warmup: 5}\n",
