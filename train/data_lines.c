@@ -111,9 +111,10 @@ void data_lines(const struct tap_data *data, struct report *report)
         struct line line = {.n = 0};
         if (dataset->n_rows == 0)
             continue;
-        add(&line, "%s: %u row%s, %zu tokens (%u to %u, half have up to %u); ", part_name((enum tap_part)part),
-            (unsigned)dataset->n_rows, dataset->n_rows == 1 ? "" : "s", dataset->n_tokens, (unsigned)summary->shortest,
-            (unsigned)dataset->longest, (unsigned)summary->median);
+        add(&line, "%s: %u row%s, %zu token%s (%u to %u, half have up to %u); ", part_name((enum tap_part)part),
+            (unsigned)dataset->n_rows, dataset->n_rows == 1 ? "" : "s", dataset->n_tokens,
+            dataset->n_tokens == 1 ? "" : "s", (unsigned)summary->shortest, (unsigned)dataset->longest,
+            (unsigned)summary->median);
         add_labels(&line, data, dataset->label_counts);
         add(&line, "; %.1f%% unknown tokens", 100 * unknown_rate(data, (enum tap_part)part));
         add_findings(&line, summary);
