@@ -93,6 +93,7 @@ static void add_lengths(struct line *line, const struct tap_dataset *dataset, co
         uint32_t upto = bin + 1 == summary->n_lengths ? dataset->longest : (uint32_t)1 << bin;
         if (summary->lengths[bin] == 0)
             continue;
+        from = from < summary->shortest ? summary->shortest : from;
         add(line, "%s%u", before, (unsigned)from);
         if (upto > from)
             add(line, "-%u", (unsigned)upto);
