@@ -2,6 +2,7 @@
 #include "data.h"
 
 #include "data_fixture.h"
+#include "fnv.h"
 #include "mem.h"
 
 #include <criterion/criterion.h>
@@ -130,6 +131,29 @@ Test(data_summary, many_distinct_texts_are_all_distinct)
         n += (size_t)snprintf(text + n, sizeof text - n, "%c\t%x\n", 'a' + row % 2, row < N - 5 ? row : row - N + 5);
     open_train("in.tsv", text);
     expect_texts(TAP_PART_TRAIN, 5, 5, 0);
+}
+
+Test(data_summary, equal_hashes_alone_make_no_equal_texts)
+{
+    static const char *const texts[] = {"y2lB7>_!7dI", "ic1`,b\"1xdp"};
+    cr_assert_eq(tap_fnv(TAP_FNV_START, texts[0], 11), tap_fnv(TAP_FNV_START, texts[1], 11));
+    struct tap_data_options options = fixture_data_options();
+    static char text[100];
+    snprintf(text, sizeof text, "a\t%s\nb\t%s\nb\t%s\n", texts[0], texts[1], texts[1]);
+    options.train = fixture_text("train.tsv", text);
+    snprintf(text, sizeof text, "a\t%s\nb\tx\n", texts[0]);
+    options.valid = fixture_text("valid.tsv", text);
+    options.test = fixture_text("test.tsv", "a\tic1`,b\"1xdq\n");
+    open_data(&options);
+    expect_texts(TAP_PART_TRAIN, 1, 0, 0);
+    expect_texts(TAP_PART_VALID, 0, 0, 1);
+    expect_texts(TAP_PART_TEST, 0, 0, 0);
+    snprintf(text, sizeof text, "a\t%s\nb\tx\n", texts[0]);
+    options.train = fixture_text("train.tsv", text);
+    snprintf(text, sizeof text, "a\t%s\n", texts[1]);
+    options.valid = fixture_text("valid.tsv", text);
+    open_data(&options);
+    expect_texts(TAP_PART_VALID, 0, 0, 0);
 }
 
 static void expect_lengths(enum tap_part part, uint32_t n_bins, const uint32_t *bins, uint32_t shortest,
@@ -353,4 +377,8 @@ Test(data_summary, every_failed_allocation_is_an_error)
         cr_expect_eq(call, 7, "three for each part that is there");
         cr_expect_eq(summaries[TAP_PART_VALID].n_in_train, 3);
     }
+    for (int part = 0; part < 2; part++)
+        tap_dataset_clear(&datasets[part]);
+    tap_tokenizer_free(tokenizer);
+    tap_rows_free(rows);
 }
