@@ -186,6 +186,14 @@ static enum tap_status encode_parts(struct tap_data *data, const struct sources 
     return TAP_OK;
 }
 
+static enum tap_status summarize_parts(struct tap_data *data, const struct sources *sources, struct tap_error *error)
+{
+    struct tap_row_choice choices[TAP_N_PARTS];
+    for (int part = 0; part < TAP_N_PARTS; part++)
+        choices[part] = choose(sources, (enum tap_part)part);
+    return tap_data_summarize(choices, data->parts, data->summaries, error);
+}
+
 struct tap_data *tap_data_open(const struct tap_data_options *options, const struct tap_tokenizer *stored_tokenizer,
                                const char *const *stored_labels, size_t n_stored_labels, struct tap_error *error)
 {
@@ -206,6 +214,8 @@ struct tap_data *tap_data_open(const struct tap_data_options *options, const str
         status = learn_tokenizer(data, options, &sources, error);
     if (status == TAP_OK)
         status = encode_parts(data, &sources, error);
+    if (status == TAP_OK)
+        status = summarize_parts(data, &sources, error);
     for (int part = 0; part < TAP_N_PARTS; part++)
         tap_rows_free(sources.rows[part]);
     tap_mem_free(sources.parts);

@@ -3,6 +3,7 @@
 #ifndef TAP_DATA_H
 #define TAP_DATA_H
 
+#include "data_summary.h"
 #include "dataset.h"
 #include "split.h"
 #include "tasks.h"
@@ -34,6 +35,7 @@ struct tap_data {
     const struct tap_tokenizer *tokenizer;
     struct tap_dataset parts[TAP_N_PARTS];     /* by enum tap_part; n_rows == 0: absent (never the training part) */
     struct tap_fingerprint files[TAP_N_PARTS]; /* path NULL: that part has no file of its own */
+    struct tap_data_summary summaries[TAP_N_PARTS];
 
     struct tap_string_table label_names; /* what `labels` points to */
     struct tap_tokenizer *own_tokenizer; /* the learned one; NULL when a stored one was given */

@@ -47,9 +47,11 @@ static enum tap_status unknown_label(const struct tap_rows *rows, uint32_t row, 
 {
     char list[TAP_NAME_LIST_BYTES];
     const char *label = tap_rows_label(rows, row);
-    return tap_error_set(
-        error, TAP_ERR_VALUE, "%s:%" PRIu64 ": the label %s does not occur in the training data; known: %s", source,
-        rows->rows[row].line, tap_quote(label, strlen(label)).text, tap_name_list(labels, n_labels, list));
+    const char *file = tap_rows_file(rows, row);
+    return tap_error_set(error, TAP_ERR_VALUE,
+                         "%s:%" PRIu64 ": the label %s does not occur in the training data; known: %s",
+                         file != NULL ? file : source, rows->rows[row].line, tap_quote(label, strlen(label)).text,
+                         tap_name_list(labels, n_labels, list));
 }
 
 static uint32_t count_chosen(const struct tap_row_choice *choice)

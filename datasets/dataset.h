@@ -31,7 +31,7 @@ struct tap_dataset {
 void tap_dataset_clear(struct tap_dataset *dataset);
 
 /* Encodes the chosen rows. A label that is not in `labels` (known labels in the order of their numbers) is refused with
- * its line in `source`, the file's name. On success the caller owns what `out_dataset` holds. */
+ * its file and line; `source` stands for the file where the rows have none. On success the caller owns what `out_dataset` holds. */
 enum tap_status tap_dataset_encode(struct tap_row_choice choice, const char *source,
                                    const struct tap_tokenizer *tokenizer, const char *const *labels, size_t n_labels,
                                    struct tap_dataset *out_dataset, struct tap_error *error);

@@ -103,6 +103,7 @@ enum tap_status tap_decode(struct tap_decoder *decoder, const char *file_name, u
         int32_t code_point = next_code_point(decoder->encoding, from + position, *n_bytes - position, &length);
         if (code_point == NO_CODE_POINT && !decoder->replaces)
             return refuse(decoder, file_name, line_number, position, from[position], error);
+        decoder->n_replaced += code_point == NO_CODE_POINT;
         n_written +=
             tap_unicode_encode(code_point == NO_CODE_POINT ? REPLACEMENT : code_point, decoder->buffer + n_written);
         position += length;

@@ -17,8 +17,9 @@ enum tap_encoding {
 /* Zero-initialise for UTF-8 whose bad bytes are refused. */
 struct tap_decoder {
     enum tap_encoding encoding;
-    bool replaces; /* each bad byte becomes one U+FFFD in place of an error */
-    char *buffer;  /* the last line that had to be changed */
+    bool replaces;       /* each bad byte becomes one U+FFFD in place of an error */
+    uint64_t n_replaced; /* bad bytes replaced, until someone takes the count */
+    char *buffer;        /* the last line that had to be changed */
     size_t capacity;
 };
 

@@ -37,8 +37,8 @@ static const char *find_label(const char *text, size_t n_bytes)
     return NULL;
 }
 
-static enum tap_status read_row(const struct tap_input *input, struct tap_line line,
-                                const struct tap_read_options *options, struct tap_rows *rows, struct tap_error *error)
+static enum tap_status read_row(struct tap_input *input, struct tap_line line, const struct tap_read_options *options,
+                                struct tap_rows *rows, struct tap_error *error)
 {
     const char *end = line.bytes + line.n_bytes;
     if (!is_label(line.bytes, line.n_bytes))

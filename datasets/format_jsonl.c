@@ -12,7 +12,7 @@
 
 #define WHERE_BYTES 600
 
-static enum tap_status read_row(const struct tap_input *input, struct tap_line line, const char *label_key,
+static enum tap_status read_row(struct tap_input *input, struct tap_line line, const char *label_key,
                                 const char *text_key, const struct tap_read_options *options, struct tap_rows *rows,
                                 struct tap_error *error)
 {

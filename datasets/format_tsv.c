@@ -47,7 +47,7 @@ static enum tap_status missing_column(const struct tap_input *input, uint64_t li
                          input->name, line, n_fields, n_fields == 1 ? "" : "s", column->key, column->number);
 }
 
-static enum tap_status read_row(const struct tap_input *input, struct tap_line line, const struct tap_columns *columns,
+static enum tap_status read_row(struct tap_input *input, struct tap_line line, const struct tap_columns *columns,
                                 const struct tap_read_options *options, struct tap_rows *rows, struct tap_error *error)
 {
     struct field field;

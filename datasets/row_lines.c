@@ -26,9 +26,9 @@ enum tap_status tap_next_row_line(struct tap_input *input, struct tap_line *out_
     }
 }
 
-enum tap_status tap_add_row(const struct tap_input *input, const struct tap_read_options *options,
-                            struct tap_rows *rows, const char *label, size_t n_label_bytes, const char *text,
-                            size_t n_text_bytes, uint64_t line, struct tap_error *error)
+enum tap_status tap_add_row(struct tap_input *input, const struct tap_read_options *options, struct tap_rows *rows,
+                            const char *label, size_t n_label_bytes, const char *text, size_t n_text_bytes,
+                            uint64_t line, struct tap_error *error)
 {
     const char *prefix_end = options->label_prefix_end;
     const char *cut = NULL;
@@ -42,5 +42,10 @@ enum tap_status tap_add_row(const struct tap_input *input, const struct tap_read
                              input->name, line, tap_quote(label, n_label_bytes).text);
     if (cut != NULL)
         n_label_bytes = (size_t)(cut - label);
-    return tap_rows_append(rows, label, n_label_bytes, text, n_text_bytes, line, error);
+    enum tap_status status = tap_rows_append(rows, label, n_label_bytes, text, n_text_bytes, line, error);
+    if (status != TAP_OK)
+        return status;
+    rows->rows[rows->n - 1].n_replaced = (uint32_t)input->decoder.n_replaced; /* lines and records are bounded */
+    input->decoder.n_replaced = 0;
+    return TAP_OK;
 }

@@ -15,9 +15,10 @@ enum tap_status tap_next_row_line(struct tap_input *input, struct tap_line *out_
 /* The refusal of an empty line. */
 enum tap_status tap_empty_line(const struct tap_input *input, uint64_t line, struct tap_error *error);
 
-/* Appends a row, its label cut at options->label_prefix_end. TAP_ERR_FORMAT for a label that is empty, cut or not. */
-enum tap_status tap_add_row(const struct tap_input *input, const struct tap_read_options *options,
-                            struct tap_rows *rows, const char *label, size_t n_label_bytes, const char *text,
-                            size_t n_text_bytes, uint64_t line, struct tap_error *error);
+/* Appends a row, its label cut at options->label_prefix_end; takes the decoder's count of replaced bytes, which are those
+ * of the row's lines (and of a header in front of it). TAP_ERR_FORMAT for a label that is empty, cut or not. */
+enum tap_status tap_add_row(struct tap_input *input, const struct tap_read_options *options, struct tap_rows *rows,
+                            const char *label, size_t n_label_bytes, const char *text, size_t n_text_bytes,
+                            uint64_t line, struct tap_error *error);
 
 #endif

@@ -154,6 +154,7 @@ static void tell_start(const struct training *training, const struct run_folder 
                 training->model->parameters.n_numbers, data->n_labels,
                 (unsigned)tap_tokenizer_n_tokens(data->tokenizer), (unsigned)data->parts[TAP_PART_TRAIN].n_rows,
                 (unsigned)data->parts[TAP_PART_VALID].n_rows, (unsigned)data->parts[TAP_PART_TEST].n_rows);
+    data_lines(data, training->report);
     report_line(
         training->report,
         "%.2f MiB of parameters, %.2g MFLOP a token forward (training: three times that), %.0f MiB of memory at most",

@@ -79,6 +79,11 @@ enum tap_status training_log_done(struct training *training, struct tap_error *e
 
 /* data.json (data_report.c), for tap_mem_free. */
 char *data_report(const struct tap_data *data, struct tap_error *error);
+const char *part_name(enum tap_part part);
+double unknown_rate(const struct tap_data *data, enum tap_part part); /* unknown tokens, as a fraction of all */
+
+/* The same in a few lines of standard output (data_lines.c). */
+void data_lines(const struct tap_data *data, struct report *report);
 
 /* Seconds since some fixed moment. */
 double now_s(void);

@@ -8,6 +8,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 TestSuite(data, .fini = fixture_remove);
 
@@ -175,6 +176,31 @@ Test(data, labels_of_the_other_files_must_be_known)
     struct tap_data *data = open_data(&options);
     cr_assert_not_null(data, "a label missing there is fine: %s", error.message);
     cr_expect_eq(data->parts[TAP_PART_VALID].n_rows, 0);
+    tap_data_free(data);
+}
+
+Test(data, an_unknown_label_of_a_folder_is_told_with_its_file)
+{
+    struct tap_data_options options = fixture_data_options();
+    options.train = fixture_text("train.tsv", "ham\tx\nspam\ty\n");
+    cr_assert_eq(mkdir(fixture_path("set"), 0700), 0);
+    fixture_text("set/eggs.txt", "x\n");
+    fixture_text("set/ham.txt", "x\ny\n");
+    fixture_text("set/spam.txt", "y\n");
+    options.test = fixture_path("set");
+    expect_refusal(&options,
+                   "set/eggs.txt:1: the label 'eggs' does not occur in the training data; known: 'ham', 'spam'");
+}
+
+Test(data, the_label_of_a_stored_model_that_a_task_lacks_is_told_with_the_task)
+{
+    struct tap_data_options options = fixture_data_options();
+    options.task = "order";
+    struct tap_data *data = open_data(&options);
+    const char *other[] = {"hunter", "quarry"};
+    cr_expect_null(tap_data_open(&options, data->tokenizer, other, 2, &error));
+    cr_expect(strncmp(error.message, "order:", 6) == 0 && strstr(error.message, ": the label 'prey' ") != NULL, "%s",
+              error.message);
     tap_data_free(data);
 }
 

@@ -31,6 +31,9 @@ Test(format_folder, a_file_name_without_extension_is_the_label)
     expect_row(2, "spam", "buy\tnow");
     expect_row(3, "spam", "\"cheap\"");
     cr_expect_eq(rows->rows[3].line, 2);
+    const char *files[] = {"set/ham", "set/no.spam.csv", "set/spam.txt", "set/spam.txt"};
+    for (uint32_t row = 0; row < 4; row++)
+        cr_expect_str_eq(tap_rows_file(rows, row), fixture_path(files[row]));
 }
 
 Test(format_folder, names_that_differ_in_the_extension_alone_are_whole_labels)

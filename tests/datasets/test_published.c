@@ -1,4 +1,5 @@
-/* test_published.c: published data sets as they were published, read with the number of rows that they have. Skipped
+/* test_published.c: published data sets as they were published, read with the number of rows, and of repeated ones, that
+ * they have. Skipped
  * where they are not at hand (TAPESTRY_DATA, else ../shared/data). */
 #include "data_fixture.h"
 #include "read_fixture.h"
@@ -137,6 +138,87 @@ Test(published, youtube_spam)
     };
     EXPECT_PUBLISHED(sets);
     cr_expect_eq(count_label("1"), 174);
+}
+
+/* Repeated texts, those with another label, and those in train, by part; 0 for a part that is not there. */
+struct repeated {
+    const char *train, *valid, *test;
+    struct tap_read_options options;
+    uint32_t counts[TAP_N_PARTS][3];
+    uint64_t n_replaced; /* in train */
+};
+
+static void expect_repeated(const struct repeated *set)
+{
+    struct tap_error error = {0};
+    struct tap_data_options options = fixture_data_options();
+    options.valid_fraction = 0;
+    options.train = fixture_published(set->train);
+    options.valid = set->valid != NULL ? fixture_published(set->valid) : "";
+    options.test = set->test != NULL ? fixture_published(set->test) : "";
+    if (options.train == NULL || options.valid == NULL || options.test == NULL)
+        cr_skip_test("skipped: no %s in TAPESTRY_DATA or ../shared/data", set->train);
+    options.format = set->options.format;
+    options.label_column = set->options.label_column;
+    options.text_column = set->options.text_column;
+    options.encoding = set->options.encoding;
+    options.bad_bytes = set->options.bad_bytes;
+    options.label_prefix_end = set->options.label_prefix_end;
+    struct tap_data *data = tap_data_open(&options, NULL, NULL, 0, &error);
+    cr_assert_not_null(data, "%s", error.message);
+    for (int part = 0; part < TAP_N_PARTS; part++) {
+        const struct tap_data_summary *found = &data->summaries[part];
+        const uint32_t *counts = set->counts[part];
+        cr_expect(found->n_duplicates == counts[0] && found->n_conflicts == counts[1] && found->n_in_train == counts[2],
+                  "%s, part %d: %u, %u, %u", set->train, part, found->n_duplicates, found->n_conflicts,
+                  found->n_in_train);
+    }
+    cr_expect_eq(data->summaries[TAP_PART_TRAIN].n_replaced_bytes, set->n_replaced);
+    tap_data_free(data);
+}
+
+Test(published, texts_are_repeated_as_often_as_is_known)
+{
+    static const struct repeated sets[] = {
+        {"trec/TREC.train",
+         NULL,
+         "trec/TREC.test",
+         {AS("space", "1", "2"), .label_prefix_end = ":", .bad_bytes = "replace"},
+         {{71, 0, 0}, {0}, {0, 0, 10}},
+         1},
+        {"sst2/stsa.binary.train",
+         "sst2/stsa.binary.dev",
+         "sst2/stsa.binary.test",
+         {AS("space", "1", "2")},
+         {{9, 0, 0}, {0}, {0, 0, 2}},
+         0},
+        {"sms_spam/SMSSpamCollection", NULL, NULL, {AS("auto", "1", "2")}, {{403, 0, 0}}, 0},
+        {"rt_polarity", NULL, NULL, {AS("auto", "1", "2"), .encoding = "cp1252"}, {{0}}, 0},
+        {"thucnews_titles/dev.txt",
+         NULL,
+         "thucnews_titles/test.txt",
+         {AS("auto", "2", "1")},
+         {{7, 0, 0}, {0}, {11, 1, 8}},
+         0},
+        {"fewclue_eprstmt/train_few_all.json",
+         "fewclue_eprstmt/dev_few_all.json",
+         "fewclue_eprstmt/test_public.json",
+         {AS("auto", "1", "sentence")},
+         {{29, 0, 0}, {25, 0, 0}, {0}},
+         0},
+        /* titles, descriptions */
+        {"ag_news_test/test.csv", NULL, NULL, {AS("auto", "1", "2")}, {{31, 4, 0}}, 0},
+        {"ag_news_test/test.csv", NULL, NULL, {AS("auto", "1", "3")}, {{6, 0, 0}}, 0},
+        {"banking77/train.csv",
+         NULL,
+         "banking77/test.csv",
+         {AS("auto", "category", "text")},
+         {{0}, {0}, {0}}, /* but for line ends and blanks, no two are the same */
+         0},
+        {"kaggle_spam_csv/spam.csv", NULL, NULL, {AS("auto", "v1", "v2"), .encoding = "latin-1"}, {{403, 0, 0}}, 0},
+    };
+    for (size_t i = 0; i < sizeof sets / sizeof sets[0]; i++)
+        expect_repeated(&sets[i]);
 }
 
 Test(published, kaggle_spam)

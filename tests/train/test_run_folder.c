@@ -84,20 +84,29 @@ Test(run_folder, config_cfg_makes_the_same_run_again)
     cr_assert_eq(count_of(text, "\n"), tap_config_n_keys() + count_of(text, ":\n"), "not one line a key: %s", text);
 }
 
-Test(run_folder, data_json_counts_rows_tokens_and_labels)
+Test(run_folder, data_json_tells_what_each_part_holds)
 {
     write_text_file(work_path("train.tsv"), "b\tone two three\na\tone\nb\ttwo two\na\t\n");
     write_text_file(work_path("valid.tsv"), "a\tone unseen\n");
-    write_text_file(work_path("test.tsv"), "b\tthree two one and more\nb\tx\n");
+    write_text_file(work_path("test.tsv"), "b\tthree two one and more\nb\tone\n");
     write_text_file(work_path("tiny.cfg"),
                     text_of("model: {d_model: 4, heads: 1, layers: 1, d_ff: 4}\ndata: {train: %s, valid: %s, test: %s, "
                             "max_length: 3}\ntrain: {steps: 1}\n",
                             work_path("train.tsv"), work_path("valid.tsv"), work_path("test.tsv")));
     expect_done(RUN("train", "--config", work_path("tiny.cfg"), "--out", work_path("run")));
     cr_assert_str_eq(read_file(work_path("run/data.json"), NULL),
-                     "{\"train\":{\"rows\":4,\"tokens\":7,\"labels\":{\"a\":2,\"b\":2},\"longest\":3,\"truncated\":0},"
-                     "\"valid\":{\"rows\":1,\"tokens\":2,\"labels\":{\"a\":1,\"b\":0},\"longest\":2,\"truncated\":0},"
-                     "\"test\":{\"rows\":2,\"tokens\":4,\"labels\":{\"a\":0,\"b\":2},\"longest\":3,\"truncated\":1}}");
+                     "{\"train\":{\"rows\":4,\"tokens\":7,\"labels\":{\"a\":2,\"b\":2},\"longest\":3,\"truncated\":0,"
+                     "\"lengths\":[{\"upto\":1,\"rows\":2},{\"upto\":2,\"rows\":1},{\"upto\":4,\"rows\":1}],"
+                     "\"duplicates\":0,\"conflicts\":0,\"in_train\":0,\"unknown_tokens\":1,"
+                     "\"unknown_rate\":0.142857143,\"replaced\":0},"
+                     "\"valid\":{\"rows\":1,\"tokens\":2,\"labels\":{\"a\":1,\"b\":0},\"longest\":2,\"truncated\":0,"
+                     "\"lengths\":[{\"upto\":1,\"rows\":0},{\"upto\":2,\"rows\":1}],"
+                     "\"duplicates\":0,\"conflicts\":0,\"in_train\":0,\"unknown_tokens\":1,\"unknown_rate\":0.5,"
+                     "\"replaced\":0},"
+                     "\"test\":{\"rows\":2,\"tokens\":4,\"labels\":{\"a\":0,\"b\":2},\"longest\":3,\"truncated\":1,"
+                     "\"lengths\":[{\"upto\":1,\"rows\":1},{\"upto\":2,\"rows\":0},{\"upto\":4,\"rows\":1}],"
+                     "\"duplicates\":0,\"conflicts\":0,\"in_train\":1,\"unknown_tokens\":0,\"unknown_rate\":0.0,"
+                     "\"replaced\":0}}");
 }
 
 /* The members of an object, in order, each followed by a blank. */
