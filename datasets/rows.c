@@ -17,6 +17,8 @@ void tap_rows_free(struct tap_rows *rows)
     tap_mem_free(rows->pool);
     tap_mem_free(rows->rows);
     tap_string_table_clear(&rows->labels);
+    tap_string_table_clear(&rows->files);
+    tap_mem_free(rows->file_starts);
     tap_mem_free(rows);
 }
 
@@ -37,6 +39,27 @@ enum tap_status tap_rows_append(struct tap_rows *rows, const char *label, size_t
     rows->rows[rows->n++] = (struct tap_row){rows->n_pool_bytes, n_text_bytes, line, label_number};
     rows->n_pool_bytes = n_pool_bytes;
     return TAP_OK;
+}
+
+enum tap_status tap_rows_start_file(struct tap_rows *rows, const char *name, struct tap_error *error)
+{
+    uint32_t number;
+    if (!tap_mem_reserve(&rows->file_starts, &rows->file_starts_capacity, (size_t)rows->files.n + 1,
+                         sizeof *rows->file_starts) ||
+        !tap_string_table_add(&rows->files, name, strlen(name), &number))
+        return tap_error_memory(error, "rows of text");
+    TAP_CHECK(number == rows->files.n - 1);
+    rows->file_starts[number] = rows->n;
+    return TAP_OK;
+}
+
+const char *tap_rows_file(const struct tap_rows *rows, uint32_t row)
+{
+    TAP_CHECK(row < rows->n);
+    for (uint32_t file = rows->files.n; file > 0; file--)
+        if (rows->file_starts[file - 1] <= row)
+            return tap_string_table_get(&rows->files, file - 1);
+    return NULL;
 }
 
 const char *tap_rows_text(const struct tap_rows *rows, uint32_t row, size_t *out_n_bytes)

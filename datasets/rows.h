@@ -20,6 +20,9 @@ struct tap_rows {
     uint32_t n;
     size_t rows_capacity;
     struct tap_string_table labels; /* in order of first appearance */
+    struct tap_string_table files;  /* of a folder, by tap_rows_start_file; empty: the rows are of one file */
+    uint32_t *file_starts;          /* for each of them, its first row */
+    size_t file_starts_capacity;
 };
 
 /* No rows yet; NULL when memory runs out. */
@@ -29,6 +32,12 @@ void tap_rows_free(struct tap_rows *rows);
 /* Adds a row, copying both texts. At most 2^32 - 1 rows. */
 enum tap_status tap_rows_append(struct tap_rows *rows, const char *label, size_t n_label_bytes, const char *text,
                                 size_t n_text_bytes, uint64_t line, struct tap_error *error);
+
+/* From here on, rows come from the file `name` of a folder; a new name each time. */
+enum tap_status tap_rows_start_file(struct tap_rows *rows, const char *name, struct tap_error *error);
+
+/* The name of a row's file within its folder; NULL when the rows do not come from a folder. */
+const char *tap_rows_file(const struct tap_rows *rows, uint32_t row);
 
 /* The text of a row (no closing zero), valid until the next append. */
 const char *tap_rows_text(const struct tap_rows *rows, uint32_t row, size_t *out_n_bytes);
