@@ -116,7 +116,7 @@ static enum tap_status read_file(struct tap_input *folder, const struct tap_read
     snprintf(path, n_bytes, "%s/%s", folder->path, name);
     enum tap_status status = tap_input_open(path, &file, error);
     if (status == TAP_OK) {
-        status = tap_rows_start_file(rows, name, error);
+        status = tap_rows_start_file(rows, path, error);
         if (status == TAP_OK)
             status = read_lines(&file, options, name, n_label_bytes, rows, error);
         tap_input_add_file(folder, name, &file);

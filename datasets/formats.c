@@ -75,6 +75,8 @@ static enum tap_status read_input(const struct format *format, struct tap_input 
     uint32_t n_before = rows->n;
     enum tap_status status = tap_decoder_choose(&input->decoder, options->encoding, options->bad_bytes, error);
     if (status == TAP_OK)
+        status = tap_rows_start_file(rows, input->name, error);
+    if (status == TAP_OK)
         status = format->reader(input, options, rows, error);
     if (status == TAP_OK && rows->n == n_before)
         status = tap_error_set(error, TAP_ERR_FORMAT, "%s: no rows%s", input->name,

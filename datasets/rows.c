@@ -17,8 +17,9 @@ void tap_rows_free(struct tap_rows *rows)
     tap_mem_free(rows->pool);
     tap_mem_free(rows->rows);
     tap_string_table_clear(&rows->labels);
-    tap_string_table_clear(&rows->files);
-    tap_mem_free(rows->file_starts);
+    for (size_t i = 0; i < rows->n_files; i++)
+        tap_mem_free(rows->files[i].name);
+    tap_mem_free(rows->files);
     tap_mem_free(rows);
 }
 
@@ -36,30 +37,9 @@ enum tap_status tap_rows_append(struct tap_rows *rows, const char *label, size_t
         return tap_error_memory(error, "rows of text");
     if (n_text_bytes > 0)
         memcpy(rows->pool + rows->n_pool_bytes, text, n_text_bytes);
-    rows->rows[rows->n++] = (struct tap_row){rows->n_pool_bytes, n_text_bytes, line, label_number};
+    rows->rows[rows->n++] = (struct tap_row){rows->n_pool_bytes, n_text_bytes, line, label_number, 0};
     rows->n_pool_bytes = n_pool_bytes;
     return TAP_OK;
-}
-
-enum tap_status tap_rows_start_file(struct tap_rows *rows, const char *name, struct tap_error *error)
-{
-    uint32_t number;
-    if (!tap_mem_reserve(&rows->file_starts, &rows->file_starts_capacity, (size_t)rows->files.n + 1,
-                         sizeof *rows->file_starts) ||
-        !tap_string_table_add(&rows->files, name, strlen(name), &number))
-        return tap_error_memory(error, "rows of text");
-    TAP_CHECK(number == rows->files.n - 1);
-    rows->file_starts[number] = rows->n;
-    return TAP_OK;
-}
-
-const char *tap_rows_file(const struct tap_rows *rows, uint32_t row)
-{
-    TAP_CHECK(row < rows->n);
-    for (uint32_t file = rows->files.n; file > 0; file--)
-        if (rows->file_starts[file - 1] <= row)
-            return tap_string_table_get(&rows->files, file - 1);
-    return NULL;
 }
 
 const char *tap_rows_text(const struct tap_rows *rows, uint32_t row, size_t *out_n_bytes)
@@ -74,4 +54,30 @@ const char *tap_rows_label(const struct tap_rows *rows, uint32_t row)
 {
     TAP_CHECK(row < rows->n);
     return tap_string_table_get(&rows->labels, rows->rows[row].label);
+}
+
+enum tap_status tap_rows_start_file(struct tap_rows *rows, const char *name, struct tap_error *error)
+{
+    char *copy = tap_mem_copy_text(name, strlen(name));
+    if (copy == NULL || !tap_mem_reserve(&rows->files, &rows->files_capacity, rows->n_files + 1, sizeof *rows->files)) {
+        tap_mem_free(copy);
+        return tap_error_memory(error, "rows of text");
+    }
+    rows->files[rows->n_files++] = (struct tap_rows_file){copy, rows->n};
+    return TAP_OK;
+}
+
+const char *tap_rows_file(const struct tap_rows *rows, uint32_t row)
+{
+    size_t begin = 0; /* files[begin - 1] does not start behind the row, files[end] does */
+    size_t end = rows->n_files;
+    TAP_CHECK(row < rows->n);
+    while (begin < end) {
+        size_t middle = begin + (end - begin) / 2;
+        if (rows->files[middle].first_row <= row)
+            begin = middle + 1;
+        else
+            end = middle;
+    }
+    return begin > 0 ? rows->files[begin - 1].name : NULL;
 }

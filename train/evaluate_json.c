@@ -2,6 +2,7 @@
 #include "evaluate_report.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "json.h"
 #include "mem.h"
@@ -43,12 +44,11 @@ static struct tap_json *wrong_list(const struct evaluate_report *report, struct 
     struct tap_json *list = tap_json_new_array(error);
     for (size_t i = 0; i < report->wrong->n; i++) {
         const struct wrong_row *wrong = &report->wrong->items[i];
-        const struct tap_rows *texts = report->rows->texts.rows;
-        const char *file = tap_rows_file(texts, wrong->text);
+        const char *file = scored_rows_file(report->rows, wrong->text);
         size_t n_bytes;
-        const char *text = tap_rows_text(texts, wrong->text, &n_bytes);
+        const char *text = tap_rows_text(report->rows->texts.rows, wrong->text, &n_bytes);
         struct tap_json *object = tap_json_new_object(error);
-        if (file != NULL)
+        if (strcmp(file, report->rows->source) != 0)
             tap_json_set_text(object, "file", file, error);
         tap_json_set_integer(object, "line", (int64_t)report->rows->dataset->lines[wrong->row], error);
         tap_json_set_text(object, "label", report->labels[wrong->label], error);

@@ -114,9 +114,7 @@ static int wrong_label_width(const struct wrong_rows *wrong, const char *const *
 static void print_wrong_row(const struct evaluate_report *report, const struct wrong_row *wrong, int label_width)
 {
     size_t n_bytes;
-    const struct tap_rows *texts = report->rows->texts.rows;
-    const char *bytes = tap_rows_text(texts, wrong->text, &n_bytes);
-    const char *file = tap_rows_file(texts, wrong->text);
+    const char *bytes = tap_rows_text(report->rows->texts.rows, wrong->text, &n_bytes);
     struct shown_text text = shown_text(bytes, n_bytes, MOST_TEXT_COLUMNS);
     struct shown_text label = shown_label(report->labels[wrong->label]);
     struct shown_text predicted = shown_label(report->labels[wrong->predicted]);
@@ -124,7 +122,7 @@ static void print_wrong_row(const struct evaluate_report *report, const struct w
     print_left(&label, label_width);
     fputs("  ", stdout);
     print_left(&predicted, label_width);
-    printf("  %s%s%s:%" PRIu64 "  %s\n", report->rows->source, file != NULL ? "/" : "", file != NULL ? file : "",
+    printf("  %s:%" PRIu64 "  %s\n", scored_rows_file(report->rows, wrong->text),
            report->rows->dataset->lines[wrong->row], text.text);
 }
 

@@ -54,6 +54,12 @@ enum tap_status scored_rows_open(struct scored_rows *rows, const struct tap_chec
     return path != NULL ? read_file(rows, checkpoint, path, format, error) : open_own_data(rows, checkpoint, error);
 }
 
+const char *scored_rows_file(const struct scored_rows *rows, uint32_t text)
+{
+    const char *file = tap_rows_file(rows->texts.rows, text);
+    return file != NULL ? file : rows->source;
+}
+
 void scored_rows_clear(struct scored_rows *rows)
 {
     tap_data_free(rows->data);

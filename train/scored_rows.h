@@ -20,6 +20,9 @@ struct scored_rows {
  * as the rows. Clear them also after an error. */
 enum tap_status scored_rows_open(struct scored_rows *rows, const struct tap_checkpoint *checkpoint, const char *path,
                                  const char *format, struct tap_error *error);
+/* The file that a text comes from: one of a folder's, else `source`. */
+const char *scored_rows_file(const struct scored_rows *rows, uint32_t text);
+
 void scored_rows_clear(struct scored_rows *rows);
 
 #endif
