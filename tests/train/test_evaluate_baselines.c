@@ -295,8 +295,9 @@ Test(evaluate_baselines, a_run_without_a_folder_leaves_the_model_of_one_with)
             cr_assert_not(same_arrays(text_of("%s/best.npz", folder), text_of("%s/last.npz", folder)));
         cr_assert_eq(trained_open(&trained, text_of("%s/%s", folder, files[i]), &error), TAP_OK, "%s", error.message);
         tap_real *numbers = train_in_memory(cases[i], trained.model);
-        cr_assert_arr_eq(numbers, trained.model->parameters.data,
-                         trained.model->parameters.block_size * sizeof *numbers, "case %zu", i);
+        /* a checkpoint holds floats */
+        for (size_t n = 0; n < trained.model->parameters.block_size; n++)
+            cr_assert_eq((float)numbers[n], (float)trained.model->parameters.data[n], "case %zu, number %zu", i, n);
         tap_mem_free(numbers);
         trained_close(&trained);
     }
