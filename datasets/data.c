@@ -194,6 +194,16 @@ static enum tap_status summarize_parts(struct tap_data *data, const struct sourc
     return tap_data_summarize(choices, data->parts, data->summaries, error);
 }
 
+/* Moves the texts from the sources to the data. */
+static void keep_rows(struct tap_data *data, struct sources *sources)
+{
+    for (int part = 0; part < TAP_N_PARTS; part++)
+        data->rows[part] = choose(sources, (enum tap_part)part);
+    memcpy(data->own_rows, sources->rows, sizeof data->own_rows);
+    data->own_choice = sources->parts;
+    *sources = (struct sources){0};
+}
+
 struct tap_data *tap_data_open(const struct tap_data_options *options, const struct tap_tokenizer *stored_tokenizer,
                                const char *const *stored_labels, size_t n_stored_labels, struct tap_error *error)
 {
@@ -216,6 +226,8 @@ struct tap_data *tap_data_open(const struct tap_data_options *options, const str
         status = encode_parts(data, &sources, error);
     if (status == TAP_OK)
         status = summarize_parts(data, &sources, error);
+    if (status == TAP_OK && options->keep_rows)
+        keep_rows(data, &sources);
     for (int part = 0; part < TAP_N_PARTS; part++)
         tap_rows_free(sources.rows[part]);
     tap_mem_free(sources.parts);
@@ -233,7 +245,9 @@ void tap_data_free(struct tap_data *data)
     for (int part = 0; part < TAP_N_PARTS; part++) {
         tap_dataset_clear(&data->parts[part]);
         tap_fingerprint_clear(&data->files[part]);
+        tap_rows_free(data->own_rows[part]);
     }
+    tap_mem_free(data->own_choice);
     tap_string_table_clear(&data->label_names);
     tap_tokenizer_free(data->own_tokenizer);
     tap_mem_free((void *)data->labels);

@@ -26,6 +26,7 @@ struct tap_data_options {
     struct tap_ngram_options ngrams;
     bool add_cls;
     struct tap_task_options task_options;
+    bool keep_rows; /* as they were read, in tap_data.rows */
 };
 
 struct tap_data {
@@ -36,9 +37,12 @@ struct tap_data {
     struct tap_dataset parts[TAP_N_PARTS];     /* by enum tap_part; n_rows == 0: absent (never the training part) */
     struct tap_fingerprint files[TAP_N_PARTS]; /* path NULL: that part has no file of its own */
     struct tap_data_summary summaries[TAP_N_PARTS];
+    struct tap_row_choice rows[TAP_N_PARTS];   /* with keep_rows: each part's texts, in the order of its rows */
 
-    struct tap_string_table label_names; /* what `labels` points to */
-    struct tap_tokenizer *own_tokenizer; /* the learned one; NULL when a stored one was given */
+    struct tap_string_table label_names;    /* what `labels` points to */
+    struct tap_tokenizer *own_tokenizer;    /* the learned one; NULL when a stored one was given */
+    struct tap_rows *own_rows[TAP_N_PARTS]; /* what `rows` points to */
+    uint8_t *own_choice;
 };
 
 /* Reads, splits, learns (vocabulary and labels come from the training part alone) and encodes.

@@ -140,3 +140,8 @@ bool tap_unicode_is_mark(int32_t code_point)
     return !is_variation_selector(code_point) &&
            (category == UTF8PROC_CATEGORY_MN || category == UTF8PROC_CATEGORY_MC || category == UTF8PROC_CATEGORY_ME);
 }
+
+int tap_unicode_columns(int32_t code_point)
+{
+    return utf8proc_charwidth(code_point);
+}

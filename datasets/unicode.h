@@ -33,4 +33,7 @@ int32_t tap_unicode_lower(int32_t code_point);
 enum tap_unicode_class tap_unicode_class_of(int32_t code_point);
 bool tap_unicode_is_mark(int32_t code_point);
 
+/* How many columns of a terminal a character takes: 0 (marks, controls), 1 or 2 (wide ones such as CJK). */
+int tap_unicode_columns(int32_t code_point);
+
 #endif

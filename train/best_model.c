@@ -100,3 +100,21 @@ bool best_model_read(struct training *training, struct tap_error *error)
     tap_mem_free(path);
     return found;
 }
+
+enum tap_status best_model_remember(struct training *training, struct tap_error *error)
+{
+    const struct tap_parameters *parameters = &training->model->parameters;
+    if (training->best_parameters == NULL)
+        training->best_parameters = tap_mem_new_aligned(parameters->block_size, sizeof(tap_real));
+    if (training->best_parameters == NULL)
+        return tap_error_memory(error, "the best model");
+    memcpy(training->best_parameters, parameters->data, parameters->block_size * sizeof(tap_real));
+    return TAP_OK;
+}
+
+void best_model_recall(struct training *training)
+{
+    struct tap_parameters *parameters = &training->model->parameters;
+    if (training->best_parameters != NULL)
+        memcpy(parameters->data, training->best_parameters, parameters->block_size * sizeof(tap_real));
+}

@@ -1,4 +1,5 @@
-/* best_model.h: best.npz of a run folder, when a run goes on and when it ends. */
+/* best_model.h: best.npz of a run folder, when a run goes on and when it ends; and what takes its place in a run without
+ * a folder. */
 #ifndef BEST_MODEL_H
 #define BEST_MODEL_H
 
@@ -17,5 +18,9 @@ enum tap_status best_model_mend(const struct tap_checkpoint *from, const struct 
 /* Reads the best model's parameters out of the folder; false, after a warning, when it is not there: they stay as they
  * are then. */
 bool best_model_read(struct training *training, struct tap_error *error);
+
+/* Without a folder: keeps a copy of the parameters as they are; sets them to the copy, if one was kept. */
+enum tap_status best_model_remember(struct training *training, struct tap_error *error);
+void best_model_recall(struct training *training);
 
 #endif

@@ -28,8 +28,16 @@ void evaluator_clear(struct evaluator *evaluator)
 {
     tap_batches_free(evaluator->batches);
     tap_mem_free(evaluator->row_losses);
+    tap_mem_free(evaluator->answers);
     scores_clear(&evaluator->scores);
     *evaluator = (struct evaluator){0};
+}
+
+enum tap_status evaluator_want_answers(struct evaluator *evaluator, const struct tap_dataset *dataset,
+                                       struct tap_error *error)
+{
+    evaluator->answers = tap_mem_new(dataset->n_rows, sizeof *evaluator->answers);
+    return evaluator->answers == NULL ? tap_error_memory(error, "the answers of a model") : TAP_OK;
 }
 
 uint32_t largest_class(const tap_real *logits, size_t n_classes)
@@ -39,6 +47,25 @@ uint32_t largest_class(const tap_real *logits, size_t n_classes)
         if (logits[c] > logits[best])
             best = c;
     return best;
+}
+
+/* softmax's value for the class with the largest logit, in double. */
+static double largest_probability(const tap_real *logits, size_t n_classes, uint32_t largest)
+{
+    double sum = 0;
+    for (size_t c = 0; c < n_classes; c++)
+        sum += exp((double)logits[c] - (double)logits[largest]);
+    return 1 / sum;
+}
+
+static void add_row(struct evaluator *evaluator, uint32_t label, const tap_real *logits, double loss)
+{
+    size_t n_classes = evaluator->model->options.classes;
+    uint32_t predicted = largest_class(logits, n_classes);
+    if (evaluator->answers != NULL)
+        evaluator->answers[evaluator->scores.n_rows] =
+            (struct answer){predicted, largest_probability(logits, n_classes, predicted)};
+    scores_add(&evaluator->scores, label, predicted, loss);
 }
 
 static enum tap_status add_batch(struct evaluator *evaluator, const struct tap_batch *batch, struct tap_error *error)
@@ -56,7 +83,7 @@ static enum tap_status add_batch(struct evaluator *evaluator, const struct tap_b
         double loss = (double)evaluator->row_losses[s];
         if (!isfinite(loss))
             return tap_error_set(error, TAP_ERR_NONFINITE, "the loss of a row is not finite in evaluation");
-        scores_add(&evaluator->scores, batch->labels[s], largest_class(logits->data + s * n_classes, n_classes), loss);
+        add_row(evaluator, batch->labels[s], logits->data + s * n_classes, loss);
     }
     return TAP_OK;
 }

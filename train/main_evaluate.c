@@ -1,21 +1,17 @@
 /* main_evaluate.c: ./evaluate: how good a trained model is on labelled texts. */
 #include <getopt.h>
-#include <math.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "config_use.h"
-#include "evaluation.h"
-#include "gemm.h"
-#include "json.h"
-#include "mem.h"
+#include "evaluate_report.h"
 #include "parallel.h"
 #include "program.h"
-#include "report.h"
 #include "training.h"
 
 static const char help[] =
-    "Usage: ./evaluate --model FILE|DIR [--data FILE [--data-format F]] [--format text|json] [--threads N]\n"
+    "Usage: ./evaluate --model FILE|DIR [--data FILE [--data-format F]] [--format text|json]\n"
+    "                  [--errors N] [--baselines] [--threads N]\n"
     "\n"
     "Scores a trained model: on FILE, or on the test part (else the validation part) of the data that it was trained "
     "on.\n"
@@ -24,6 +20,12 @@ static const char help[] =
     "  --data FILE        labelled texts; - is standard input\n"
     "  --data-format F    their format; left out: as the training files (data.format)\n"
     "  --format text|json what is printed\n"
+    "  --errors N         how many of the rows with a wrong answer are shown, those first that the model is most "
+    "certain of;\n"
+    "                     left out: 10 as text, none as json\n"
+    "  --baselines        beside the model: an n-gram model without layers, trained in memory on the same training "
+    "part,\n"
+    "                     and the most frequent class of that part\n"
     "  --threads N        threads; 0: all\n"
     "  --help, --version\n";
 
@@ -32,6 +34,8 @@ enum {
     OPTION_DATA,
     OPTION_DATA_FORMAT,
     OPTION_FORMAT,
+    OPTION_ERRORS,
+    OPTION_BASELINES,
     OPTION_THREADS,
     OPTION_HELP,
     OPTION_VERSION
@@ -41,6 +45,8 @@ static const struct option options[] = {
     {"data", required_argument, NULL, OPTION_DATA},
     {"data-format", required_argument, NULL, OPTION_DATA_FORMAT},
     {"format", required_argument, NULL, OPTION_FORMAT},
+    {"errors", required_argument, NULL, OPTION_ERRORS},
+    {"baselines", no_argument, NULL, OPTION_BASELINES},
     {"threads", required_argument, NULL, OPTION_THREADS},
     {"help", no_argument, NULL, OPTION_HELP},
     {"version", no_argument, NULL, OPTION_VERSION},
@@ -49,8 +55,21 @@ static const struct option options[] = {
 
 struct arguments {
     const char *model, *data, *data_format, *format;
+    int errors; /* -1: not given */
+    bool baselines;
     int threads;
 };
+
+static bool is_json(const struct arguments *arguments)
+{
+    return strcmp(arguments->format, "json") == 0;
+}
+
+/* How many wrong rows to show; -1: none, and the list itself is left out. */
+static int n_errors(const struct arguments *arguments)
+{
+    return arguments->errors >= 0 || is_json(arguments) ? arguments->errors : 10;
+}
 
 static int parse_arguments(int argc, char **argv, struct arguments *arguments)
 {
@@ -67,6 +86,15 @@ static int parse_arguments(int argc, char **argv, struct arguments *arguments)
             break;
         case OPTION_FORMAT:
             arguments->format = optarg;
+            break;
+        case OPTION_ERRORS:
+            if (!parse_count(optarg, &arguments->errors)) {
+                report_error("--errors: %s is no number of rows; accepted: 0 to %d", optarg, INT_MAX);
+                return EXIT_BAD_INPUT;
+            }
+            break;
+        case OPTION_BASELINES:
+            arguments->baselines = true;
             break;
         case OPTION_THREADS:
             if (!parse_threads(optarg, &arguments->threads))
@@ -87,7 +115,7 @@ static int parse_arguments(int argc, char **argv, struct arguments *arguments)
         report_error("--model FILE|DIR is needed; try ./evaluate --help");
         return EXIT_BAD_INPUT;
     }
-    if (strcmp(arguments->format, "text") != 0 && strcmp(arguments->format, "json") != 0) {
+    if (strcmp(arguments->format, "text") != 0 && !is_json(arguments)) {
         report_error("--format: %s; accepted: text, json", arguments->format);
         return EXIT_BAD_INPUT;
     }
@@ -98,121 +126,56 @@ static int parse_arguments(int argc, char **argv, struct arguments *arguments)
     return -1;
 }
 
-/* The rows to score: of a file, or of the data that the model was trained on (then *out_data holds them). */
-static enum tap_status open_rows(const struct arguments *arguments, const struct tap_checkpoint *checkpoint,
-                                 struct tap_dataset *own, struct tap_data **out_data,
-                                 const struct tap_dataset **out_rows, struct tap_error *error)
+/* Prints what is wanted of a model that was run on the rows. */
+static enum tap_status tell(const struct arguments *arguments, const struct tap_checkpoint *checkpoint,
+                            const struct scored_rows *rows, const struct evaluator *evaluator, struct tap_error *error)
 {
-    struct tap_data_options data_options = tap_config_data_options(&checkpoint->config);
-    if (arguments->data != NULL) {
-        struct tap_read_options read_options = tap_data_read_options(&data_options);
-        if (arguments->data_format != NULL)
-            read_options.format = arguments->data_format;
-        *out_rows = own;
-        return tap_dataset_read(arguments->data, &read_options, checkpoint->tokenizer, checkpoint->label_names,
-                                checkpoint->labels.n, own, error);
+    struct wrong_rows wrong = {0};
+    struct baselines baselines = {0};
+    struct evaluate_report report = {
+        .scores = &evaluator->scores,
+        .labels = checkpoint->label_names,
+        .rows = rows,
+        .wrong = evaluator->answers != NULL ? &wrong : NULL,
+        .baselines = arguments->baselines ? &baselines : NULL,
+    };
+    if ((report.wrong == NULL ||
+         wrong_rows_find(&wrong, rows, evaluator->answers, (size_t)n_errors(arguments), error) == TAP_OK) &&
+        (report.baselines == NULL ||
+         baselines_score(&baselines, checkpoint, rows, arguments->threads, error) == TAP_OK)) {
+        if (is_json(arguments))
+            evaluate_print_json(&report, error);
+        else
+            evaluate_print_text(&report);
     }
-    *out_data =
-        tap_data_open(&data_options, checkpoint->tokenizer, checkpoint->label_names, checkpoint->labels.n, error);
-    if (*out_data == NULL || tap_checkpoint_check_files(checkpoint, *out_data, error) != TAP_OK)
-        return error->status;
-    if ((*out_data)->parts[TAP_PART_TEST].n_rows > 0)
-        *out_rows = &(*out_data)->parts[TAP_PART_TEST];
-    else if ((*out_data)->parts[TAP_PART_VALID].n_rows > 0)
-        *out_rows = &(*out_data)->parts[TAP_PART_VALID];
-    else
-        return tap_error_set(error, TAP_ERR_VALUE,
-                             "the model's data have neither a test nor a validation part; name a file with --data");
-    return TAP_OK;
-}
-
-static struct tap_json *class_report(const struct scores *scores, const char *const *labels, struct tap_error *error)
-{
-    struct tap_json *classes = tap_json_new_object(error);
-    for (size_t c = 0; c < scores->n_classes; c++) {
-        struct class_scores one = scores_of_class(scores, c);
-        struct tap_json *object = tap_json_new_object(error);
-        tap_json_set_real(object, "precision", one.precision, error);
-        tap_json_set_real(object, "recall", one.recall, error);
-        tap_json_set_real(object, "f1", one.f1, error);
-        tap_json_set_integer(object, "support", (int64_t)one.support, error);
-        tap_json_set(classes, labels[c], object, error);
-    }
-    return classes;
-}
-
-static char *json_report(const struct scores *scores, const char *const *labels, struct tap_error *error)
-{
-    struct tap_json *object = tap_json_new_object(error);
-    struct tap_json *names = tap_json_new_array(error);
-    struct tap_json *table = tap_json_new_array(error);
-    tap_json_set_integer(object, "rows", (int64_t)scores->n_rows, error);
-    tap_json_set_real(object, "loss", scores_loss(scores), error);
-    tap_json_set_real(object, "accuracy", scores_accuracy(scores), error);
-    tap_json_set_real(object, "macro_f1", scores_macro_f1(scores), error);
-    tap_json_set_real(object, "weighted_f1", scores_weighted_f1(scores), error);
-    tap_json_set_real(object, "mcc", scores_mcc(scores), error);
-    tap_json_set(object, "classes", class_report(scores, labels, error), error);
-    for (size_t c = 0; c < scores->n_classes; c++) {
-        struct tap_json *row = tap_json_new_array(error);
-        tap_json_append_text(names, labels[c], error);
-        for (size_t other = 0; other < scores->n_classes; other++)
-            tap_json_append_integer(row, (int64_t)scores->confusion[c * scores->n_classes + other], error);
-        tap_json_append(table, row, error);
-    }
-    tap_json_set(object, "labels", names, error);
-    tap_json_set(object, "confusion", table, error);
-    char *text = error->status == TAP_OK ? tap_json_dump(object, TAP_JSON_DIGITS_DOUBLE, NULL, error) : NULL;
-    tap_json_free(object);
-    return text;
-}
-
-static void text_report(const struct scores *scores, const char *const *labels)
-{
-    printf("rows %llu  loss %.4f  accuracy %.2f%%  macro F1 %.4f  weighted F1 %.4f  MCC %.4f\n",
-           (unsigned long long)scores->n_rows, scores_loss(scores), 100 * scores_accuracy(scores),
-           scores_macro_f1(scores), scores_weighted_f1(scores), scores_mcc(scores));
-    printf("%-24s %9s %9s %9s %9s\n", "class", "precision", "recall", "F1", "rows");
-    for (size_t c = 0; c < scores->n_classes; c++) {
-        struct class_scores one = scores_of_class(scores, c);
-        printf("%-24s %9.4f %9.4f %9.4f %9llu\n", labels[c], one.precision, one.recall, one.f1,
-               (unsigned long long)one.support);
-    }
+    wrong_rows_clear(&wrong);
+    baselines_clear(&baselines);
+    return error->status;
 }
 
 static enum tap_status score(const struct arguments *arguments, const struct trained *trained, struct tap_error *error)
 {
-    struct tap_dataset own = {0};
-    struct tap_data *data = NULL;
-    const struct tap_dataset *rows = NULL;
+    struct scored_rows rows;
     struct evaluator evaluator = {0};
     struct tap_tape *tape = NULL;
     const struct tap_checkpoint *checkpoint = trained->checkpoint;
-    if (open_rows(arguments, checkpoint, &own, &data, &rows, error) == TAP_OK)
+    if (scored_rows_open(&rows, checkpoint, arguments->data, arguments->data_format, error) == TAP_OK)
         tape = tap_tape_new(error);
     if (tape != NULL &&
-        evaluator_init(&evaluator, trained->model, tape, rows, (uint32_t)checkpoint->config.train.batch_size, error) ==
-            TAP_OK &&
-        evaluator_run(&evaluator, error) == TAP_OK) {
-        if (strcmp(arguments->format, "json") == 0) {
-            char *text = json_report(&evaluator.scores, checkpoint->label_names, error);
-            if (text != NULL)
-                puts(text);
-            tap_mem_free(text);
-        } else {
-            text_report(&evaluator.scores, checkpoint->label_names);
-        }
-    }
+        evaluator_init(&evaluator, trained->model, tape, rows.dataset, (uint32_t)checkpoint->config.train.batch_size,
+                       error) == TAP_OK &&
+        (n_errors(arguments) < 0 || evaluator_want_answers(&evaluator, rows.dataset, error) == TAP_OK) &&
+        evaluator_run(&evaluator, error) == TAP_OK)
+        tell(arguments, checkpoint, &rows, &evaluator, error);
     evaluator_clear(&evaluator);
     tap_tape_free(tape);
-    tap_data_free(data);
-    tap_dataset_clear(&own);
+    scored_rows_clear(&rows);
     return error->status;
 }
 
 int main(int argc, char **argv)
 {
-    struct arguments arguments = {.format = "text"};
+    struct arguments arguments = {.format = "text", .errors = -1};
     struct tap_error error = {0};
     struct trained trained;
     program_start(argv);

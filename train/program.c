@@ -43,17 +43,23 @@ int report_failure(const struct tap_error *error, bool running)
     }
 }
 
-bool parse_threads(const char *text, int *out)
+bool parse_count(const char *text, int *out)
 {
     char *end = NULL;
     errno = 0;
     long n = strtol(text, &end, 10);
-    if (*text < '0' || *text > '9' || *end != '\0' || errno != 0 || n > INT_MAX) {
-        report_error("--threads: %s is no number of threads; accepted: 0 (all) to %d", text, INT_MAX);
+    if (*text < '0' || *text > '9' || *end != '\0' || errno != 0 || n > INT_MAX)
         return false;
-    }
     *out = (int)n;
     return true;
+}
+
+bool parse_threads(const char *text, int *out)
+{
+    if (parse_count(text, out))
+        return true;
+    report_error("--threads: %s is no number of threads; accepted: 0 (all) to %d", text, INT_MAX);
+    return false;
 }
 
 /* How long a thread that waits for another one turns round before it sleeps, in libgomp's unit: some tens of

@@ -18,6 +18,9 @@ void print_version(const char *program);
  * TAP_ERR_NONFINITE and, where `running`, TAP_ERR_IO are failures of the run, all else is bad input. */
 int report_failure(const struct tap_error *error, bool running);
 
+/* Parses a number from 0 to 2^31-1; false for any other text. */
+bool parse_count(const char *text, int *out);
+
 /* Parses "N" for --threads (0 to 2^31-1); false after telling what is wrong. */
 bool parse_threads(const char *text, int *out);
 

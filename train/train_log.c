@@ -36,6 +36,8 @@ enum tap_status training_log_step(struct training *training, double learning_rat
     double rate = interval->seconds > 0 ? (double)interval->n_tokens / interval->seconds : 0;
     double accuracy = interval->n_rows > 0 ? (double)interval->n_right / (double)interval->n_rows : 0;
     double run_s = now_s() - training->started_s;
+    if (training->folder == NULL)
+        return error->status;
     struct tap_json *line = tap_json_new_object(&own);
     tap_json_set_text(line, "event", "train", &own);
     tap_json_set_integer(line, "step", progress->step, &own);
@@ -62,6 +64,8 @@ enum tap_status training_log_step(struct training *training, double learning_rat
 enum tap_status training_log_scores(struct training *training, const char *split, int64_t step,
                                     const struct scores *scores, struct tap_error *error)
 {
+    if (training->folder == NULL)
+        return error->status;
     struct tap_json *line = tap_json_new_object(error);
     tap_json_set_text(line, "event", "evaluate", error);
     tap_json_set_text(line, "split", split, error);

@@ -45,6 +45,8 @@ static enum tap_status evaluate(struct training *training, bool *out_is_best, st
 static enum tap_status save(struct training *training, bool is_best, struct tap_error *error)
 {
     const struct tap_config *config = training->config;
+    if (training->folder == NULL)
+        return is_best ? best_model_remember(training, error) : TAP_OK;
     struct tap_checkpoint_content content = {
         .config = config,
         .model = training->model,
@@ -157,6 +159,10 @@ enum tap_status training_run(struct training *training, enum training_end *out_e
             return error->status;
     if (*out_end != TRAINING_DONE)
         return TAP_OK;
+    if (training->folder == NULL) {
+        best_model_recall(training);
+        return TAP_OK;
+    }
     if (test(training, error) != TAP_OK)
         return error->status;
     return training_log_done(training, error);

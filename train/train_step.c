@@ -144,7 +144,7 @@ enum tap_status training_step(struct training *training, double learning_rate, d
     training->progress.loss_weight += weight;
     if (!isfinite(*out_norm))
         return fail_nonfinite(training, "gradient norm", *out_norm, learning_rate, error);
-    if (training->progress.step == 0)
+    if (training->progress.step == 0 && training->folder != NULL)
         warn_of_unused(training);
     double factor = tap_clip_factor(*out_norm, training->config->optim.clip_norm) / divisor;
     if (tap_optimizer_step(training->optimizer, learning_rate, factor) != TAP_OK)

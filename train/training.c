@@ -185,6 +185,7 @@ void training_clear(struct training *training)
     tap_optimizer_free(training->optimizer);
     tap_model_free(training->model);
     tap_mem_free(training->class_weights);
+    tap_mem_free(training->best_parameters);
     tap_data_free(training->data);
     *training = (struct training){0};
 }

@@ -1,4 +1,5 @@
-/* training.h: everything a training run holds, made from a config, and the run itself. */
+/* training.h: everything a training run holds, made from a config, and the run itself. A run works in a folder, or in
+ * memory alone: then it writes and tells nothing, and leaves the model that it was for. */
 #ifndef TRAINING_H
 #define TRAINING_H
 
@@ -36,7 +37,8 @@ struct training {
     int64_t total_steps;
     struct tap_progress progress;
     struct training_interval interval;
-    struct run_folder *folder; /* borrowed */
+    struct run_folder *folder; /* borrowed; NULL: in memory alone, */
+    tap_real *best_parameters; /* and this is the block of the best evaluation; NULL: none yet */
     bool is_resumed;           /* it began with a checkpoint, */
     bool is_new_folder;        /* and whose folder is not that of the checkpoint */
     double started_s;
@@ -57,7 +59,9 @@ enum tap_status training_start_folder(struct training *training, struct run_fold
 /* How a run ended. */
 enum training_end { TRAINING_DONE, TRAINING_STOPPED_AFTER, TRAINING_SIGNALLED };
 
-/* Trains until the end, stop_after or a signal, logging, evaluating and saving as the config says. */
+/* Trains until the end, stop_after or a signal, logging, evaluating and saving as the config says. Without a folder
+ * nothing is logged or saved and the test part is left alone; a run that is done leaves the best model where there is a
+ * validation part, else the last one. */
 enum tap_status training_run(struct training *training, enum training_end *out_end, struct tap_error *error);
 
 /* One optimizer step (train_step.c): the gradients of up to `accumulate` batches, clipped, given to the optimizer.
@@ -70,7 +74,7 @@ enum tap_status training_step(struct training *training, double learning_rate, d
 enum tap_status training_plan(struct training *training, struct tap_error *error);
 size_t resident_bytes(void); /* 0 where the system does not tell */
 
-/* Lines of metrics.jsonl and of standard output (train_log.c). */
+/* Lines of metrics.jsonl and of standard output (train_log.c); none without a folder. */
 enum tap_status training_log_step(struct training *training, double learning_rate, double norm,
                                   struct tap_error *error);
 enum tap_status training_log_scores(struct training *training, const char *split, int64_t step,

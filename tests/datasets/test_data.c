@@ -310,6 +310,55 @@ Test(data, a_file_is_read_for_evaluation)
     tap_data_free(data);
 }
 
+/* A part's texts and those that its tokens spell. */
+static void expect_kept(const struct tap_data *data, enum tap_part part)
+{
+    const struct tap_row_choice *choice = &data->rows[part];
+    uint32_t row = 0;
+    for (uint32_t i = 0; choice->rows != NULL && i < choice->rows->n; i++) {
+        size_t n_bytes;
+        if (!tap_row_is_chosen(choice, i))
+            continue;
+        const char *text = tap_rows_text(choice->rows, i, &n_bytes);
+        const char *tokens = row_text(data, part, row);
+        cr_expect_eq(strlen(tokens), n_bytes + 1);
+        cr_expect_eq(strncmp(text, tokens, n_bytes), 0, "part %d row %u: %s", part, (unsigned)row, tokens);
+        cr_expect_eq(choice->rows->rows[i].line, data->parts[part].lines[row]);
+        row++;
+    }
+    cr_expect_eq(row, data->parts[part].n_rows);
+}
+
+Test(data, rows_are_kept_when_asked_for)
+{
+    struct tap_data_options options = fixture_data_options();
+    options.train =
+        fixture_text("train.tsv", "a\tone\nb\ttwo\na\tthree\nb\tfour\na\tfive\nb\tsix\na\tseven\nb\teight\n");
+    options.test = fixture_text("test.tsv", "b\tone two\na\tsix\n");
+    options.valid_fraction = 0.5;
+    struct tap_data *data = open_data(&options);
+    for (int part = 0; part < TAP_N_PARTS; part++)
+        cr_expect_null(data->rows[part].rows, "not asked for");
+    tap_data_free(data);
+    options.keep_rows = true;
+    options.min_count = 1;
+    data = open_data(&options);
+    cr_assert_not_null(data, "%s", error.message);
+    cr_assert_eq(data->parts[TAP_PART_VALID].n_rows, 4);
+    expect_kept(data, TAP_PART_TRAIN);
+    cr_assert_eq(data->rows[TAP_PART_TEST].rows->n, 2);
+    cr_assert_eq(data->rows[TAP_PART_VALID].rows, data->rows[TAP_PART_TRAIN].rows);
+    tap_data_free(data);
+    options = fixture_data_options();
+    options.task = "order";
+    options.task_options.rows = 40;
+    options.keep_rows = true;
+    data = open_data(&options);
+    cr_assert_not_null(data, "%s", error.message);
+    cr_assert_eq(data->rows[TAP_PART_TRAIN].rows->n, 40);
+    tap_data_free(data);
+}
+
 Test(data, every_failed_allocation_is_an_error)
 {
     struct tap_data_options options = fixture_data_options();
@@ -317,6 +366,7 @@ Test(data, every_failed_allocation_is_an_error)
     options.test = fixture_text("test.tsv", "a\tone\n");
     for (int round = 0; round < 4; round++) {
         uint64_t call = 1;
+        options.keep_rows = round % 2 == 0;
         if (round == 2) {
             options = fixture_data_options();
             options.task = "order";

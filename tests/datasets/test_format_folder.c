@@ -94,6 +94,22 @@ Test(format_folder, its_fingerprint_tells_of_every_file)
     cr_expect_str_eq(hashes[0], hashes[2]);
 }
 
+Test(format_folder, every_row_knows_its_file)
+{
+    const char *folder = make_folder();
+    fixture_text("set/b.txt", "one\ntwo\n");
+    fixture_text("set/a", "one\n");
+    fixture_text("set/c.x.txt", "one\ntwo\nthree\n");
+    read_path(folder, fixture_read_options());
+    expect_rows(6);
+    static const char *const files[] = {"set/a", "set/b.txt", "set/b.txt", "set/c.x.txt", "set/c.x.txt", "set/c.x.txt"};
+    for (uint32_t row = 0; row < 6; row++)
+        cr_expect_str_eq(tap_rows_file(rows, row), fixture_path(files[row]));
+    read_path(fixture_text("file.tsv", "a\tone\n"), fixture_read_options());
+    expect_rows(1);
+    cr_expect_str_eq(tap_rows_file(rows, 0), fixture_path("file.tsv"));
+}
+
 Test(format_folder, every_failed_allocation_is_an_error)
 {
     const char *folder = make_folder();

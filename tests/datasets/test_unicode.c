@@ -104,3 +104,15 @@ Test(unicode, marks_are_told_from_letters_and_selectors)
     cr_expect_not(tap_unicode_is_mark(0xFE0F));
     cr_expect_not(tap_unicode_is_mark(0x4E2D));
 }
+
+Test(unicode, columns_are_those_of_a_terminal)
+{
+    cr_expect_eq(tap_unicode_columns('a'), 1);
+    cr_expect_eq(tap_unicode_columns(0xE9), 1);
+    cr_expect_eq(tap_unicode_columns(0x301), 0);   /* combining acute */
+    cr_expect_eq(tap_unicode_columns(0x732B), 2);  /* cat */
+    cr_expect_eq(tap_unicode_columns(0x3042), 2);  /* hiragana a */
+    cr_expect_eq(tap_unicode_columns(0xAC00), 2);  /* hangul ga */
+    cr_expect_eq(tap_unicode_columns(0x1F600), 2); /* grinning face */
+    cr_expect_eq(tap_unicode_columns('\n'), 0);
+}

@@ -148,12 +148,13 @@ Test(evaluate, a_file_of_another_order_scores_the_same)
     for (const char *line = data; *line != '\0'; line = strchr(line, '\n') + 1)
         reversed = text_of("%.*s%s", (int)(strchr(line, '\n') + 1 - line), line, reversed);
     write_text_file(work_path("reversed.tsv"), reversed);
-    struct program_result a = RUN("evaluate", "--model", MODEL, "--data", work_path("data.tsv"));
-    struct program_result b = RUN("evaluate", "--model", MODEL, "--data", work_path("reversed.tsv"));
+    struct program_result a = RUN("evaluate", "--model", MODEL, "--data", work_path("data.tsv"), "--errors", "0");
+    struct program_result b = RUN("evaluate", "--model", MODEL, "--data", work_path("reversed.tsv"), "--errors", "0");
     expect_done(a);
     cr_assert_str_eq(a.out, b.out);
     const struct program_options options = {.input = data};
-    struct program_result c = RUN_WITH(&options, "evaluate", "--model", MODEL, "--data", "-", "--data-format", "tsv");
+    struct program_result c =
+        RUN_WITH(&options, "evaluate", "--model", MODEL, "--data", "-", "--data-format", "tsv", "--errors", "0");
     expect_done(c);
     cr_assert_str_eq(a.out, c.out);
 }
