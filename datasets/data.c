@@ -167,6 +167,7 @@ static enum tap_status learn_tokenizer(struct tap_data *data, const struct tap_d
         .min_count = options->min_count,
         .max_vocab = options->max_vocab,
         .max_length = options->max_length,
+        .truncate = options->truncate,
     };
     data->own_tokenizer = tap_tokenizer_learn(&tokenizer, choose(sources, TAP_PART_TRAIN), error);
     data->tokenizer = data->own_tokenizer;

@@ -22,6 +22,7 @@ struct tap_data_options {
     const char *tokenizer;
     bool lowercase;
     int min_count, max_vocab, max_length;
+    const char *truncate; /* as in struct tap_tokenizer_options */
     bool add_cls;
     struct tap_task_options task_options;
 };

@@ -1,7 +1,7 @@
 /* checkpoint_meta.c: see checkpoint_meta.h. The members, in order: format, version, engine, kernel_family, threads,
  * step, epoch, position, loss_sum, loss_weight, best_metric and best_step (once there is a best), stale_evaluations,
- * config, labels, vocabulary, tokenizer (kind, lowercase, max_length, add_cls), files. Reals have 17 digits: they come
- * back to the last bit. */
+ * config, labels, vocabulary, tokenizer (kind, lowercase, max_length, truncate, add_cls), files. Reals have 17 digits:
+ * they come back to the last bit. */
 #include "checkpoint_meta.h"
 
 #include <string.h>
@@ -70,6 +70,7 @@ static struct tap_json *write_tokenizer(const struct tap_tokenizer *tokenizer, s
     tap_json_set_text(object, "kind", tap_tokenizer_kind_name(tokenizer), error);
     tap_json_set_flag(object, "lowercase", tokenizer->lowercase, error);
     tap_json_set_integer(object, "max_length", tokenizer->max_length, error);
+    tap_json_set_text(object, "truncate", tap_tokenizer_truncate_name(tokenizer), error);
     tap_json_set_flag(object, "add_cls", tokenizer->add_cls, error);
     return object;
 }
@@ -229,15 +230,19 @@ static enum tap_status read_tokenizer(struct tap_checkpoint *checkpoint, const s
     const char *kind = tap_json_get_text(&rules, "kind");
     bool lowercase = tap_json_get_flag(&rules, "lowercase");
     uint32_t max_length = (uint32_t)tap_json_get_integer(&rules, "max_length", 1, INT32_MAX);
+    /* files of before there was a choice kept the head */
+    const char *truncate = tap_json_has(&rules, "truncate") ? tap_json_get_text(&rules, "truncate") : "head";
     bool add_cls = tap_json_get_flag(&rules, "add_cls");
     struct tap_data_options data = tap_config_data_options(&checkpoint->config);
-    if (error->status == TAP_OK && (strcmp(kind, data.tokenizer) != 0 || lowercase != data.lowercase ||
-                                    max_length != (uint32_t)data.max_length || add_cls != data.add_cls))
+    if (error->status == TAP_OK &&
+        (strcmp(kind, data.tokenizer) != 0 || lowercase != data.lowercase || max_length != (uint32_t)data.max_length ||
+         strcmp(truncate, data.truncate) != 0 || add_cls != data.add_cls))
         tap_error_set(error, TAP_ERR_FORMAT, "%s: the tokenizer is not the one that its config describes",
                       checkpoint->path);
     if (error->status == TAP_OK) {
         struct tap_error own = {0};
-        checkpoint->tokenizer = tap_tokenizer_from_parts(kind, lowercase, max_length, add_cls, tokens, n, &own);
+        checkpoint->tokenizer =
+            tap_tokenizer_from_parts(kind, lowercase, max_length, truncate, add_cls, tokens, n, &own);
         if (own.status == TAP_ERR_MEMORY)
             *error = own;
         else if (checkpoint->tokenizer == NULL)

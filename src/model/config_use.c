@@ -34,6 +34,7 @@ struct tap_data_options tap_config_data_options(const struct tap_config *config)
         .min_count = data->min_count,
         .max_vocab = data->max_vocab,
         .max_length = data->max_length,
+        .truncate = tap_config_truncate_words[data->truncate],
         .add_cls = config->model.pooling == TAP_CONFIG_POOLING_CLS,
         .task_options = {.rows = config->task.rows,
                          .language = tap_config_language_words[config->task.language],
