@@ -168,6 +168,7 @@ static enum tap_status learn_tokenizer(struct tap_data *data, const struct tap_d
         .max_vocab = options->max_vocab,
         .max_length = options->max_length,
         .ngrams = options->ngrams,
+        .truncate = options->truncate,
     };
     data->own_tokenizer = tap_tokenizer_learn(&tokenizer, choose(sources, TAP_PART_TRAIN), error);
     data->tokenizer = data->own_tokenizer;

@@ -24,6 +24,7 @@ struct tap_data_options {
     bool lowercase;
     int min_count, max_vocab, max_length;
     struct tap_ngram_options ngrams;
+    const char *truncate; /* as in struct tap_tokenizer_options */
     bool add_cls;
     struct tap_task_options task_options;
     bool keep_rows; /* as they were read, in tap_data.rows */
@@ -37,7 +38,7 @@ struct tap_data {
     struct tap_dataset parts[TAP_N_PARTS];     /* by enum tap_part; n_rows == 0: absent (never the training part) */
     struct tap_fingerprint files[TAP_N_PARTS]; /* path NULL: that part has no file of its own */
     struct tap_data_summary summaries[TAP_N_PARTS];
-    struct tap_row_choice rows[TAP_N_PARTS];   /* with keep_rows: each part's texts, in the order of its rows */
+    struct tap_row_choice rows[TAP_N_PARTS]; /* with keep_rows: each part's texts, in the order of its rows */
 
     struct tap_string_table label_names;    /* what `labels` points to */
     struct tap_tokenizer *own_tokenizer;    /* the learned one; NULL when a stored one was given */

@@ -111,10 +111,18 @@ bool tap_ngram_store_add(struct tap_ngram_store *store, const struct tap_ngram_o
     return true;
 }
 
-void tap_ngram_store_cut(struct tap_ngram_store *store, size_t n_tokens)
+void tap_ngram_store_remove(struct tap_ngram_store *store, size_t first, size_t n)
 {
-    if (n_tokens < store->n_tokens)
-        store->n_tokens = n_tokens;
+    size_t n_after = store->n_tokens - first - n;
+    memmove(store->spellings + first, store->spellings + first + n, n_after * sizeof *store->spellings);
+    memmove(store->bigrams + first, store->bigrams + first + n, n_after * sizeof *store->bigrams);
+    store->n_tokens -= n;
+}
+
+void tap_ngram_store_cut(struct tap_ngram_store *store, size_t first)
+{
+    if (first < store->n_tokens)
+        store->n_tokens = first;
 }
 
 static size_t count_of(const struct tap_ngram_store *store, size_t token)

@@ -45,8 +45,9 @@ bool tap_ngram_store_add(struct tap_ngram_store *store, const struct tap_ngram_o
                          size_t n_bytes, uint64_t previous);
 uint64_t tap_ngram_hash(const char *word, size_t n_bytes); /* never 0 */
 
-/* Takes the last tokens away, down to n. */
-void tap_ngram_store_cut(struct tap_ngram_store *store, size_t n_tokens);
+/* Takes the tokens from `first` on away: n of them, or all. */
+void tap_ngram_store_remove(struct tap_ngram_store *store, size_t first, size_t n);
+void tap_ngram_store_cut(struct tap_ngram_store *store, size_t first);
 
 /* The number of character n-grams of tokens first .. first+n-1. */
 size_t tap_ngram_store_count(const struct tap_ngram_store *store, size_t first, size_t n);

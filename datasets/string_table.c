@@ -85,9 +85,15 @@ bool tap_string_table_add(struct tap_string_table *table, const char *bytes, siz
 bool tap_string_table_find(const struct tap_string_table *table, const char *bytes, size_t n_bytes,
                            uint32_t *out_number)
 {
+    return tap_string_table_find_hashed(table, tap_fnv(TAP_FNV_START, bytes, n_bytes), bytes, n_bytes, out_number);
+}
+
+bool tap_string_table_find_hashed(const struct tap_string_table *table, uint64_t hash, const char *bytes,
+                                  size_t n_bytes, uint32_t *out_number)
+{
     if (table->n_slots == 0)
         return false;
-    uint32_t taken = table->slots[slot_of(table, tap_fnv(TAP_FNV_START, bytes, n_bytes), bytes, n_bytes)];
+    uint32_t taken = table->slots[slot_of(table, hash, bytes, n_bytes)];
     if (taken == 0)
         return false;
     *out_number = taken - 1;

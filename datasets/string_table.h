@@ -35,6 +35,10 @@ bool tap_string_table_add(struct tap_string_table *table, const char *bytes, siz
 bool tap_string_table_find(const struct tap_string_table *table, const char *bytes, size_t n_bytes,
                            uint32_t *out_number);
 
+/* The same for who knows its hash, tap_fnv(TAP_FNV_START, bytes, n_bytes), from the hash of its beginning. */
+bool tap_string_table_find_hashed(const struct tap_string_table *table, uint64_t hash, const char *bytes,
+                                  size_t n_bytes, uint32_t *out_number);
+
 /* A string by its number, with a closing zero. */
 const char *tap_string_table_get(const struct tap_string_table *table, uint32_t number);
 size_t tap_string_table_length(const struct tap_string_table *table, uint32_t number);

@@ -44,12 +44,32 @@ void tap_tokenizer_free(struct tap_tokenizer *tokenizer)
     tap_mem_free(tokenizer);
 }
 
+static const char *const truncate_names[] = {
+    [TAP_TRUNCATE_HEAD] = "head", [TAP_TRUNCATE_TAIL] = "tail", [TAP_TRUNCATE_BOTH] = "both"};
+
+static bool find_truncate(const char *name, enum tap_truncate *out_truncate, struct tap_error *error)
+{
+    const size_t n_names = sizeof truncate_names / sizeof truncate_names[0];
+    char list[TAP_NAME_LIST_BYTES];
+    *out_truncate = TAP_TRUNCATE_HEAD;
+    for (size_t i = 0; name != NULL && i < n_names; i++)
+        if (strcmp(name, truncate_names[i]) == 0) {
+            *out_truncate = (enum tap_truncate)i;
+            return true;
+        }
+    if (name != NULL)
+        tap_error_set(error, TAP_ERR_VALUE, "data.truncate: %s is unknown; accepted: %s",
+                      tap_quote(name, strlen(name)).text, tap_name_list(truncate_names, n_names, list));
+    return name == NULL;
+}
+
 /* A tokenizer whose vocabulary is still empty. */
 static struct tap_tokenizer *new_tokenizer(const struct tap_tokenizer_options *options, struct tap_error *error)
 {
+    enum tap_truncate truncate;
     const struct tap_ngram_options *ngrams = &options->ngrams;
     const struct tap_tokenizer_kind *kind = tap_tokenizer_kind_find(options->kind, error);
-    if (kind == NULL)
+    if (kind == NULL || !find_truncate(options->truncate, &truncate, error))
         return NULL;
     if (options->max_length < (options->add_cls ? 2 : 1)) {
         tap_error_set(error, TAP_ERR_VALUE, "data.max_length: %d; at least %s", options->max_length,
@@ -71,6 +91,7 @@ static struct tap_tokenizer *new_tokenizer(const struct tap_tokenizer_options *o
     tokenizer->lowercase = options->lowercase;
     tokenizer->add_cls = options->add_cls;
     tokenizer->max_length = (uint32_t)options->max_length;
+    tokenizer->truncate = truncate;
     tokenizer->n_special = options->add_cls ? 2 : 1;
     tokenizer->ngrams = *ngrams;
     return tokenizer;
@@ -108,6 +129,11 @@ static enum tap_status check_stored_token(const struct tap_tokenizer *tokenizer,
         return tap_error_set(error, TAP_ERR_FORMAT, "vocabulary: tokens %u and %u are both %s", other, number,
                              tap_quote(token, n_bytes).text);
     char fixed[TAP_TOKEN_MAX_BYTES + 1];
+    if (tokenizer->kind->can_have != NULL && number >= tokenizer->n_special &&
+        !tokenizer->kind->can_have(tokenizer, token, n_bytes))
+        return tap_error_set(error, TAP_ERR_FORMAT, "vocabulary: token %u is %s, which no %s tokenizer has%s", number,
+                             tap_quote(token, n_bytes).text, tokenizer->kind->name,
+                             tokenizer->lowercase ? " in the lower-casing mode" : "");
     if (tokenizer->kind->fixed_token != NULL && number >= tokenizer->n_special &&
         (!tokenizer->kind->fixed_token(number - tokenizer->n_special, fixed) || strcmp(fixed, token) != 0))
         return tap_error_set(error, TAP_ERR_FORMAT, "vocabulary: token %u is %s, which a %s tokenizer has not there",
@@ -172,31 +198,48 @@ static bool append(const struct tap_tokenizer *tokenizer, struct tap_token_buffe
     return true;
 }
 
+/* Of the tokens from `first` on, leaves `room`, and says whether there were more. A token that has lost the one before it
+ * keeps its bigram with it: it is that of the text. */
+static bool truncate_tokens(enum tap_truncate truncate, struct tap_token_buffer *buffer, size_t first, size_t room)
+{
+    size_t n = buffer->n - first;
+    if (n <= room)
+        return false;
+    size_t n_front = truncate == TAP_TRUNCATE_HEAD ? room : truncate == TAP_TRUNCATE_TAIL ? 0 : (room + 1) / 2;
+    uint32_t *ids = buffer->ids + first;
+    memmove(ids + n_front, ids + n - (room - n_front), (room - n_front) * sizeof *ids);
+    buffer->n = first + room;
+    if (buffer->ngrams.n_tokens > 0)
+        tap_ngram_store_remove(&buffer->ngrams, first + n_front, n - room);
+    return true;
+}
+
 enum tap_status tap_tokenizer_encode(const struct tap_tokenizer *tokenizer, const char *text, size_t n_bytes,
                                      struct tap_token_buffer *buffer, bool *out_is_truncated, struct tap_error *error)
 {
     struct tap_token_cursor cursor;
     tap_token_cursor_start(&cursor, tokenizer, text, n_bytes);
     size_t start = buffer->n;
-    size_t n_front = tokenizer->add_cls ? 1 : 0;
+    size_t first = start + (tokenizer->add_cls ? 1 : 0);
+    size_t room = tokenizer->max_length - (first - start);
     uint64_t previous = 0;
     bool is_truncated = false;
     bool has_memory = !tokenizer->add_cls || append(tokenizer, buffer, TAP_TOKEN_CLS, NULL, 0, 0);
-    while (has_memory && tokenizer->kind->next(&cursor)) {
+    while (has_memory && !is_truncated && tokenizer->kind->next(&cursor)) {
         size_t n_word = cursor.n_token_bytes < TAP_TOKEN_MAX_BYTES ? cursor.n_token_bytes : TAP_TOKEN_MAX_BYTES;
-        is_truncated = buffer->n - start == tokenizer->max_length;
-        if (is_truncated)
-            break;
-        has_memory = append(tokenizer, buffer, lookup(tokenizer, &cursor), cursor.token, n_word, previous);
+        is_truncated = tokenizer->truncate == TAP_TRUNCATE_HEAD && buffer->n - first == room;
+        if (!is_truncated)
+            has_memory = append(tokenizer, buffer, lookup(tokenizer, &cursor), cursor.token, n_word, previous);
         previous = tap_ngram_hash(cursor.token, n_word);
     }
-    if (has_memory && buffer->n - start == n_front)
+    if (has_memory && buffer->n == first)
         has_memory = append(tokenizer, buffer, TAP_TOKEN_UNKNOWN, NULL, 0, 0);
     if (!has_memory) {
         buffer->n = start;
         tap_ngram_store_cut(&buffer->ngrams, start);
         return tap_error_memory(error, "the tokens of a text");
     }
+    is_truncated = truncate_tokens(tokenizer->truncate, buffer, first, room) || is_truncated;
     if (out_is_truncated != NULL)
         *out_is_truncated = is_truncated;
     return TAP_OK;
@@ -205,6 +248,11 @@ enum tap_status tap_tokenizer_encode(const struct tap_tokenizer *tokenizer, cons
 const char *tap_tokenizer_kind_name(const struct tap_tokenizer *tokenizer)
 {
     return tokenizer->kind->name;
+}
+
+const char *tap_tokenizer_truncate_name(const struct tap_tokenizer *tokenizer)
+{
+    return truncate_names[tokenizer->truncate];
 }
 
 uint32_t tap_tokenizer_n_tokens(const struct tap_tokenizer *tokenizer)

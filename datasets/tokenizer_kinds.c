@@ -31,12 +31,15 @@ const struct tap_tokenizer_kind *tap_tokenizer_kind_find(const char *name, struc
 void tap_token_cursor_start(struct tap_token_cursor *cursor, const struct tap_tokenizer *tokenizer, const char *text,
                             size_t n_bytes)
 {
+    cursor->tokenizer = tokenizer;
     cursor->text = text;
     cursor->n_bytes = n_bytes;
     cursor->position = 0;
     cursor->n_done = 0;
     cursor->lowercase = tokenizer->lowercase;
     cursor->n_token_bytes = 0; /* the bytes of `token` stay undefined */
+    cursor->word.n_pieces = 0;
+    cursor->word.n_given = 0;
 }
 
 bool tap_token_cursor_peek(const struct tap_token_cursor *cursor, struct tap_character *out)

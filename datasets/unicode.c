@@ -1,6 +1,8 @@
 /* unicode.c: see unicode.h. ASCII is answered without asking utf8proc, because most text is ASCII. */
 #include "unicode.h"
 
+#include "error.h"
+
 #include <utf8proc.h>
 
 #include <string.h>
@@ -144,4 +146,26 @@ bool tap_unicode_is_mark(int32_t code_point)
 int tap_unicode_columns(int32_t code_point)
 {
     return utf8proc_charwidth(code_point);
+}
+
+bool tap_unicode_is_nonspacing_mark(int32_t code_point)
+{
+    return code_point >= 0x300 && !is_variation_selector(code_point) &&
+           utf8proc_category(code_point) == UTF8PROC_CATEGORY_MN;
+}
+
+size_t tap_unicode_decompose(int32_t code_point, int32_t out[TAP_UNICODE_MAX_PARTS])
+{
+    int boundary = 0; /* of no use without UTF8PROC_CHARBOUND */
+    out[0] = code_point;
+    if (code_point < 0xC0) /* the first that decomposes is U+00C0 */
+        return 1;
+    utf8proc_ssize_t n = utf8proc_decompose_char(code_point, out, TAP_UNICODE_MAX_PARTS, UTF8PROC_DECOMPOSE, &boundary);
+    TAP_CHECK(n >= 1 && n <= TAP_UNICODE_MAX_PARTS);
+    return (size_t)n;
+}
+
+int tap_unicode_combining_class(int32_t code_point)
+{
+    return code_point < 0x300 ? 0 : utf8proc_get_property(code_point)->combining_class;
 }

@@ -1,6 +1,6 @@
 /* unicode.h: what the readers and tokenizers need to know of Unicode: UTF-8 in and out, lower case, and four classes of
- * character. The door to utf8proc: no other file includes it. Nothing here normalises: composed and decomposed
- * spellings stay different texts. */
+ * character. The door to utf8proc: no other file includes it. Composed and decomposed spellings are different texts to
+ * all who do not ask for the decomposition. */
 #ifndef TAP_UNICODE_H
 #define TAP_UNICODE_H
 
@@ -35,5 +35,15 @@ bool tap_unicode_is_mark(int32_t code_point);
 
 /* How many columns of a terminal a character takes: 0 (marks, controls), 1 or 2 (wide ones such as CJK). */
 int tap_unicode_columns(int32_t code_point);
+/* Marks that take no room of their own (category Mn), variation selectors left out: accents, and vowel signs of many
+ * scripts. */
+bool tap_unicode_is_nonspacing_mark(int32_t code_point);
+
+/* The full canonical decomposition (NFD) of one code point: how many it makes, 1 to 4. Putting the marks of several
+ * into their order is left to the caller: within a run of code points with a combining class above 0, a stable sort by
+ * that class. */
+#define TAP_UNICODE_MAX_PARTS 4
+size_t tap_unicode_decompose(int32_t code_point, int32_t out[TAP_UNICODE_MAX_PARTS]);
+int tap_unicode_combining_class(int32_t code_point);
 
 #endif

@@ -1,7 +1,7 @@
 /* checkpoint_meta.c: see checkpoint_meta.h. The members, in order: format, version, engine, kernel_family, threads,
  * step, epoch, position, loss_sum, loss_weight, best_metric and best_step (once there is a best), stale_evaluations,
- * config, labels, vocabulary, tokenizer (kind, lowercase, max_length, add_cls, n-grams), files. Reals have 17 digits: they come
- * back to the last bit. */
+ * config, labels, vocabulary, tokenizer (kind, lowercase, max_length, truncate, add_cls, n-grams), files. Reals have 17
+ * digits: they come back to the last bit. */
 #include "checkpoint_meta.h"
 
 #include <string.h>
@@ -70,6 +70,7 @@ static struct tap_json *write_tokenizer(const struct tap_tokenizer *tokenizer, s
     tap_json_set_text(object, "kind", tap_tokenizer_kind_name(tokenizer), error);
     tap_json_set_flag(object, "lowercase", tokenizer->lowercase, error);
     tap_json_set_integer(object, "max_length", tokenizer->max_length, error);
+    tap_json_set_text(object, "truncate", tap_tokenizer_truncate_name(tokenizer), error);
     tap_json_set_flag(object, "add_cls", tokenizer->add_cls, error);
     tap_json_set_integer(object, "char_ngrams", tokenizer->ngrams.character_buckets, error);
     tap_json_set_integer(object, "char_ngram_min", tokenizer->ngrams.shortest, error);
@@ -245,14 +246,17 @@ static enum tap_status read_tokenizer(struct tap_checkpoint *checkpoint, const s
         .kind = tap_json_get_text(&rules, "kind"),
         .lowercase = tap_json_get_flag(&rules, "lowercase"),
         .max_length = (int)tap_json_get_integer(&rules, "max_length", 1, INT32_MAX),
+        /* files of before there was a choice kept the head */
+        .truncate = tap_json_has(&rules, "truncate") ? tap_json_get_text(&rules, "truncate") : "head",
         .add_cls = tap_json_get_flag(&rules, "add_cls"),
         .ngrams = data.ngrams, /* files of version 0.1 do not have them here, and their config has the defaults */
     };
     if (error->status == TAP_OK && tap_json_has(&rules, "char_ngrams"))
         options.ngrams = read_ngrams(&rules);
-    if (error->status == TAP_OK && (strcmp(options.kind, data.tokenizer) != 0 || options.lowercase != data.lowercase ||
-                                    options.max_length != data.max_length || options.add_cls != data.add_cls ||
-                                    memcmp(&options.ngrams, &data.ngrams, sizeof options.ngrams) != 0))
+    if (error->status == TAP_OK &&
+        (strcmp(options.kind, data.tokenizer) != 0 || options.lowercase != data.lowercase ||
+         options.max_length != data.max_length || strcmp(options.truncate, data.truncate) != 0 ||
+         options.add_cls != data.add_cls || memcmp(&options.ngrams, &data.ngrams, sizeof options.ngrams) != 0))
         tap_error_set(error, TAP_ERR_FORMAT, "%s: the tokenizer is not the one that its config describes",
                       checkpoint->path);
     if (error->status == TAP_OK) {

@@ -38,6 +38,7 @@ struct tap_data_options tap_config_data_options(const struct tap_config *config)
                    .shortest = (uint32_t)data->char_ngram_min,
                    .longest = (uint32_t)data->char_ngram_max,
                    .bigram_buckets = (uint32_t)data->bigrams},
+        .truncate = tap_config_truncate_words[data->truncate],
         .add_cls = config->model.pooling == TAP_CONFIG_POOLING_CLS,
         .task_options = {.rows = config->task.rows,
                          .language = tap_config_language_words[config->task.language],

@@ -108,6 +108,23 @@ Test(ngrams, a_token_that_is_no_text_has_none)
     tap_tokenizer_free(tokenizer);
 }
 
+Test(ngrams, what_is_cut_off_takes_its_ngrams_along)
+{
+    const struct tap_tokenizer_options options = {.kind = "word", .max_length = 3, .truncate = "both", .ngrams = both};
+    struct tap_tokenizer *tokenizer = tap_tokenizer_from_parts(&options, (const char *[]){"[UNK]"}, 1, &error);
+    struct tap_token_buffer buffer = {0};
+    const char *const e[] = {"<e>"};
+    encode(tokenizer, "x y", &buffer);
+    encode(tokenizer, "a b c d e", &buffer); /* a b e stay */
+    cr_assert_eq(buffer.n, 5);
+    cr_assert_eq(buffer.ngrams.n_tokens, 5);
+    expect_characters(&buffer.ngrams, 4, e, 1);
+    cr_expect_eq(buffer.ngrams.bigrams[3], bucket("a b", BIGRAM_BUCKETS));
+    cr_expect_eq(buffer.ngrams.bigrams[4], bucket("d e", BIGRAM_BUCKETS), "the text's own neighbour");
+    tap_token_buffer_clear(&buffer);
+    tap_tokenizer_free(tokenizer);
+}
+
 Test(ngrams, a_batch_holds_the_bags_of_its_tokens_in_order)
 {
     struct tap_tokenizer *tokenizer = new_tokenizer(both, false, 9);

@@ -172,8 +172,8 @@ Test(tokenizer, a_text_without_tokens_is_one_unknown)
 
 Test(tokenizer, special_tokens_cannot_be_typed)
 {
-    const char *kinds[] = {"word", "char", "byte"};
-    for (int i = 0; i < 3; i++) {
+    const char *kinds[] = {"word", "char", "byte", "wordpiece"};
+    for (int i = 0; i < 4; i++) {
         struct tap_tokenizer_options options = default_options();
         options.kind = kinds[i];
         options.add_cls = true;
@@ -270,6 +270,92 @@ Test(tokenizer, long_texts_keep_their_head)
     tap_tokenizer_free(tokenizer);
 }
 
+/* What the tokenizer keeps of a text of n tokens, "a b c ...", and that it says so. */
+static void expect_kept(const char *truncate, int max_length, bool add_cls, int n, const char *expected)
+{
+    struct tap_tokenizer_options options = default_options();
+    char text[64] = "";
+    bool is_truncated;
+    options.max_length = max_length;
+    options.truncate = truncate;
+    options.add_cls = add_cls;
+    struct tap_tokenizer *tokenizer = learn(options, "a b c d e f g h i j");
+    cr_assert_not_null(tokenizer, "%s", error.message);
+    for (int i = 0; i < n; i++)
+        snprintf(text + strlen(text), sizeof text - strlen(text), "%c ", 'a' + i);
+    const char *found = cut(tokenizer, text, &is_truncated);
+    cr_expect_str_eq(found, expected, "%s %d of %d: %s, not %s", truncate, max_length, n, found, expected);
+    cr_expect_eq(is_truncated, n + add_cls > max_length, "%s %d of %d", truncate, max_length, n);
+    tap_tokenizer_free(tokenizer);
+}
+
+Test(tokenizer, long_texts_keep_what_truncate_says)
+{
+    static const char *const all[] = {"head", "tail", "both", NULL};
+    for (int i = 0; i < 4; i++) {
+        expect_kept(all[i], 4, false, 4, "a|b|c|d|");
+        expect_kept(all[i], 4, true, 3, "[CLS]|a|b|c|");
+        expect_kept(all[i], 4, false, 0, "[UNK]|");
+        expect_kept(all[i], 4, true, 0, "[CLS]|[UNK]|");
+    }
+    expect_kept(NULL, 4, false, 10, "a|b|c|d|");
+    expect_kept("head", 4, false, 10, "a|b|c|d|");
+    expect_kept("tail", 4, false, 10, "g|h|i|j|");
+    expect_kept("both", 4, false, 10, "a|b|i|j|");
+    expect_kept("both", 5, false, 10, "a|b|c|i|j|");
+    expect_kept("tail", 4, false, 5, "b|c|d|e|");
+    expect_kept("both", 4, false, 5, "a|b|d|e|");
+    expect_kept("head", 4, true, 10, "[CLS]|a|b|c|");
+    expect_kept("tail", 4, true, 10, "[CLS]|h|i|j|");
+    expect_kept("both", 4, true, 10, "[CLS]|a|b|j|");
+    expect_kept("both", 5, true, 10, "[CLS]|a|b|i|j|");
+    expect_kept("head", 1, false, 10, "a|");
+    expect_kept("tail", 1, false, 10, "j|");
+    expect_kept("both", 1, false, 10, "a|");
+    expect_kept("tail", 2, true, 10, "[CLS]|j|");
+    expect_kept("both", 2, true, 10, "[CLS]|a|");
+    expect_kept("both", 9, false, 10, "a|b|c|d|e|g|h|i|j|");
+}
+
+/* Of all kinds: the tokens that truncation leaves are the first and last of the whole text's, and texts encoded before
+ * stay as they are. */
+Test(tokenizer, every_kind_keeps_the_ends_of_its_own_tokens)
+{
+    const char *kinds[] = {"word", "char", "byte", "wordpiece"};
+    const char *names[] = {"head", "tail", "both"};
+    const char *text = "Some words, \xC3\xA9t\xC3\xA9 words and \xE4\xB8\xAD\xE6\x96\x87 with words at the end";
+    for (int i = 0; i < 24; i++) {
+        struct tap_tokenizer_options options = default_options();
+        struct tap_token_buffer whole = {0};
+        struct tap_token_buffer kept = {0};
+        bool is_truncated;
+        options.kind = kinds[i % 4];
+        options.truncate = names[i / 4 % 3];
+        options.add_cls = i >= 12;
+        size_t n_cls = options.add_cls ? 1 : 0;
+        struct tap_tokenizer *tokenizer = learn(options, text);
+        cr_expect_str_eq(tap_tokenizer_truncate_name(tokenizer), options.truncate);
+        cr_assert_eq(tap_tokenizer_encode(tokenizer, text, strlen(text), &whole, NULL, &error), TAP_OK);
+        for (uint32_t length = 2; length <= whole.n; length++) {
+            tokenizer->max_length = length;
+            size_t start = kept.n;
+            cr_assert_eq(tap_tokenizer_encode(tokenizer, text, strlen(text), &kept, &is_truncated, &error), TAP_OK);
+            cr_assert_eq(kept.n - start, length);
+            cr_expect_eq(is_truncated, length < whole.n);
+            size_t room = length - n_cls;
+            size_t n_front = i / 4 % 3 == 0 ? room : i / 4 % 3 == 1 ? 0 : room - room / 2;
+            const uint32_t *ids = kept.ids + start;
+            cr_expect_eq(memcmp(ids, whole.ids, (n_cls + n_front) * sizeof *ids), 0);
+            cr_expect_eq(
+                memcmp(ids + n_cls + n_front, whole.ids + whole.n - (room - n_front), (room - n_front) * sizeof *ids),
+                0);
+        }
+        tap_token_buffer_clear(&whole);
+        tap_token_buffer_clear(&kept);
+        tap_tokenizer_free(tokenizer);
+    }
+}
+
 Test(tokenizer, words_up_to_the_limit_are_known)
 {
     char text[TAP_TOKEN_MAX_BYTES + 2];
@@ -289,8 +375,8 @@ Test(tokenizer, words_up_to_the_limit_are_known)
 
 Test(tokenizer, invalid_bytes_do_no_harm)
 {
-    const char *kinds[] = {"word", "char", "byte"};
-    for (int i = 0; i < 3; i++) {
+    const char *kinds[] = {"word", "char", "wordpiece", "byte"};
+    for (int i = 0; i < 4; i++) {
         struct tap_tokenizer_options options = default_options();
         options.kind = kinds[i];
         struct tap_tokenizer *tokenizer = learn(options, "a b");
@@ -298,7 +384,7 @@ Test(tokenizer, invalid_bytes_do_no_harm)
                                 "a\xFF"
                                 "b\xE4\xB8",
                                 NULL);
-        if (i < 2)
+        if (i < 3)
             cr_expect_str_eq(found, "a|[UNK]|b|[UNK]|[UNK]|");
         tap_tokenizer_free(tokenizer);
     }
@@ -307,9 +393,14 @@ Test(tokenizer, invalid_bytes_do_no_harm)
 Test(tokenizer, bad_options_are_refused_by_key)
 {
     struct tap_tokenizer_options options = default_options();
-    options.kind = "wordpiece";
+    options.kind = "syllable";
     cr_expect_null(learn(options, "a"));
-    cr_expect_str_eq(error.message, "data.tokenizer: 'wordpiece' is unknown; accepted: 'word', 'char', 'byte'");
+    cr_expect_str_eq(error.message,
+                     "data.tokenizer: 'syllable' is unknown; accepted: 'word', 'char', 'byte', 'wordpiece'");
+    options = default_options();
+    options.truncate = "middle";
+    cr_expect_null(learn(options, "a"));
+    cr_expect_str_eq(error.message, "data.truncate: 'middle' is unknown; accepted: 'head', 'tail', 'both'");
     options = default_options();
     options.min_count = 0;
     cr_expect_null(learn(options, "a"));
@@ -333,13 +424,15 @@ Test(tokenizer, bad_options_are_refused_by_key)
 
 Test(tokenizer, stored_parts_give_the_same_tokenizer)
 {
-    const char *kinds[] = {"word", "char", "byte"};
-    for (int i = 0; i < 6; i++) {
+    const char *kinds[] = {"word", "char", "byte", "wordpiece"};
+    const char *truncates[] = {"head", "tail", "both", NULL};
+    for (int i = 0; i < 32; i++) {
         const char *tokens[512];
         struct tap_tokenizer_options options = default_options();
-        options.kind = kinds[i % 3];
-        options.add_cls = i >= 3;
-        options.lowercase = i >= 3;
+        options.kind = kinds[i % 4];
+        options.add_cls = i / 4 % 2 != 0;
+        options.lowercase = options.add_cls;
+        options.truncate = truncates[i / 8];
         options.max_length = 9;
         struct tap_tokenizer *learned = learn(options, "Some words, some CAF\xC3\x89 \xE4\xB8\xAD\xE6\x96\x87.");
         uint32_t n = tap_tokenizer_n_tokens(learned);
@@ -381,12 +474,15 @@ Test(tokenizer, impossible_stored_parts_are_refused)
     expect_bad_parts("word", false, (const char *[]){"[UNK]", ""}, 2, "token 1 is ''");
     expect_bad_parts("word", false, (const char *[]){"[UNK]", too_long}, 2, "1 to 256 bytes");
     expect_bad_parts("word", false, (const char *[]){"[UNK]", "\xFF"}, 2, "UTF-8");
+    expect_bad_parts("wordpiece", false, (const char *[]){"[UNK]", "##"}, 2, "token 1 is '##', which no wordpiece");
     expect_bad_parts("syllable", false, (const char *[]){"[UNK]"}, 1, "'syllable' is unknown");
     expect_bad_parts("byte", false, (const char *[]){"[UNK]", "<0x01>"}, 2, "a byte tokenizer has not there");
     expect_bad_parts("byte", false, (const char *[]){"[UNK]", "<0x00>"}, 2, "a byte tokenizer has more");
     const struct tap_tokenizer_options no_length = {.kind = "word"}, negative = {.kind = "word", .max_length = -1};
     cr_expect_null(tap_tokenizer_from_parts(&no_length, (const char *[]){"[UNK]"}, 1, NULL));
     cr_expect_null(tap_tokenizer_from_parts(&negative, (const char *[]){"[UNK]"}, 1, NULL));
+    const struct tap_tokenizer_options unknown = {.kind = "word", .max_length = 9, .truncate = "end"};
+    cr_expect_null(tap_tokenizer_from_parts(&unknown, (const char *[]){"[UNK]"}, 1, &error));
 }
 
 Test(tokenizer, encoding_takes_memory_for_the_buffer_alone)

@@ -116,3 +116,52 @@ Test(unicode, columns_are_those_of_a_terminal)
     cr_expect_eq(tap_unicode_columns(0x1F600), 2); /* grinning face */
     cr_expect_eq(tap_unicode_columns('\n'), 0);
 }
+
+Test(unicode, decompositions_are_full_and_canonical)
+{
+    static const struct {
+        int32_t code_point;
+        size_t n;
+        int32_t parts[TAP_UNICODE_MAX_PARTS];
+    } cases[] = {
+        {0, 1, {0}},
+        {'a', 1, {'a'}},
+        {0xC5, 2, {'A', 0x30A}},
+        {0x212B, 2, {'A', 0x30A}},       /* by way of U+00C5 */
+        {0x1DC, 3, {'u', 0x308, 0x300}}, /* by way of U+00FC */
+        {0x1F82, 4, {0x3B1, 0x313, 0x300, 0x345}},
+        {0x30D0, 2, {0x30CF, 0x3099}},
+        {0xAC00, 2, {0x1100, 0x1161}},
+        {0xD55C, 3, {0x1112, 0x1161, 0x11AB}},
+        {0xF900, 1, {0x8C48}},
+        {0xFB01, 1, {0xFB01}}, /* a compatibility decomposition: none */
+        {0xFF21, 1, {0xFF21}},
+        {0x10FFFF, 1, {0x10FFFF}},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        int32_t parts[TAP_UNICODE_MAX_PARTS];
+        cr_assert_eq(tap_unicode_decompose(cases[i].code_point, parts), cases[i].n, "case %zu", i);
+        cr_expect_eq(memcmp(parts, cases[i].parts, cases[i].n * sizeof *parts), 0, "case %zu", i);
+    }
+    for (int32_t code_point = 0; code_point <= 0x10FFFF; code_point++) {
+        int32_t parts[TAP_UNICODE_MAX_PARTS];
+        size_t n = tap_unicode_decompose(code_point, parts);
+        cr_assert(n >= 1 && n <= TAP_UNICODE_MAX_PARTS, "U+%04X", (unsigned)code_point);
+    }
+}
+
+Test(unicode, nonspacing_marks_and_combining_classes)
+{
+    cr_expect(tap_unicode_is_nonspacing_mark(0x301));
+    cr_expect(tap_unicode_is_nonspacing_mark(0x3099));
+    cr_expect(tap_unicode_is_nonspacing_mark(0x94D), "virama");
+    cr_expect_not(tap_unicode_is_nonspacing_mark(0x93E), "a spacing one");
+    cr_expect_not(tap_unicode_is_nonspacing_mark(0x20E3), "an enclosing one");
+    cr_expect_not(tap_unicode_is_nonspacing_mark(0xFE0F), "a variation selector");
+    cr_expect_not(tap_unicode_is_nonspacing_mark('a'));
+    cr_expect_eq(tap_unicode_combining_class('a'), 0);
+    cr_expect_eq(tap_unicode_combining_class(0x301), 230);
+    cr_expect_eq(tap_unicode_combining_class(0x323), 220);
+    cr_expect_eq(tap_unicode_combining_class(0x94D), 9);
+    cr_expect_eq(tap_unicode_combining_class(0x16FF0), 6);
+}

@@ -152,6 +152,7 @@ Test(checkpoint_meta, fields_that_contradict_one_another_are_refused)
     expect_refused(with_value(meta, "", "vocabulary", "[\"[UNK]\",7]"), "vocabulary");
     expect_refused(with_value(meta, "\"tokenizer\":{", "lowercase", "false"), "tokenizer");
     expect_refused(with_value(meta, "\"tokenizer\":{", "max_length", "31"), "tokenizer");
+    expect_refused(with_value(meta, "\"tokenizer\":{", "truncate", "\"tail\""), "tokenizer");
     expect_refused(with_value(meta, "", "files", "{\"train\":{\"path\":\"x\",\"bytes\":1}}"), "hash");
     expect_refused(with_value(meta, "", "files", "{\"train\":{\"path\":\"x\",\"bytes\":1,\"hash\":\"ab\"}}"), "hash");
     expect_refused(with_value(meta, "", "files", "{\"train\":7}"), "train");
@@ -182,4 +183,40 @@ Test(checkpoint_meta, a_description_that_is_no_json_object_is_refused)
     expect_refused("{}", "format");
     expect_refused("{\"format\":1,\"format\":1}", "format");
     expect_refused(NULL, "meta.json");
+}
+
+Test(checkpoint_meta, an_older_file_keeps_the_head_of_long_texts)
+{
+    static char meta[META_BYTES];
+    static char older[META_BYTES];
+    static const char *const values[] = {"null", "true", "\"x\"", "[]", "{}", "-7", "3", "\"both\"", "\"\""};
+    saved_run_meta(meta);
+    cr_assert(opens(with_value(meta, "\"tokenizer\":{", "truncate", NULL)));
+    snprintf(older, sizeof older, "%s", with_value(meta, "\"data\":{", "truncate", NULL)); /* of the config */
+    cr_assert(opens(older));
+    struct tap_checkpoint *checkpoint =
+        open_whole(saved_run_copy(with_value(older, "\"tokenizer\":{", "truncate", NULL), NULL));
+    cr_expect_str_eq(tap_tokenizer_truncate_name(checkpoint->tokenizer), "head");
+    cr_expect_eq(checkpoint->config.data.truncate, TAP_CONFIG_TRUNCATE_HEAD);
+    tap_checkpoint_close(checkpoint);
+    for (size_t v = 0; v < sizeof values / sizeof values[0]; v++)
+        expect_refused(with_value(meta, "\"tokenizer\":{", "truncate", values[v]), "");
+    expect_refused(with_value(meta, "\"data\":{", "truncate", "\"tail\""), "tokenizer");
+}
+
+Test(checkpoint_meta, another_way_to_truncate_comes_back)
+{
+    static const char *const names[] = {"head", "tail", "both"};
+    for (int i = 0; i < 3; i++) {
+        static char meta[META_BYTES];
+        static char changed[META_BYTES];
+        char value[16];
+        saved_run_meta(meta);
+        snprintf(value, sizeof value, "\"%s\"", names[i]);
+        snprintf(changed, sizeof changed, "%s", with_value(meta, "\"data\":{", "truncate", value));
+        struct tap_checkpoint *checkpoint =
+            open_whole(saved_run_copy(with_value(changed, "\"tokenizer\":{", "truncate", value), NULL));
+        cr_expect_str_eq(tap_tokenizer_truncate_name(checkpoint->tokenizer), names[i]);
+        tap_checkpoint_close(checkpoint);
+    }
 }

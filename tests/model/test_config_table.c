@@ -131,6 +131,7 @@ Test(config_table, the_defaults_are_the_promised_ones)
         "  seed: 1\n  format: auto\n  encoding: utf-8\n  bad_bytes: refuse\n  header: auto\n  label_column: \"1\"\n"
         "  text_column: \"2\"\n  label_prefix_end: \"\"\n  tokenizer: word\n  lowercase: true\n  min_count: 1\n  max_vocab: 50000\n"
         "  char_ngrams: 0\n  char_ngram_min: 3\n  char_ngram_max: 5\n  bigrams: 0\n  max_length: 256\n"
+        "  truncate: head\n"
         "task:\n  rows: 6000\n  language: both\n  length: 0\n  depth: 0\n  kinds: 0\n"
         "train:\n  seed: 1\n  epochs: 10\n  steps: -1\n  stop_after: -1\n  batch_size: 32\n  batch_tokens: 0\n"
         "  accumulate: 1\n  log_every: 10\n  evaluate_every: 0\n  patience: 0\n  metric: accuracy\n"

@@ -153,6 +153,62 @@ Test(predict, a_text_has_the_tokens_of_training)
     tap_checkpoint_close(checkpoint);
 }
 
+/* The tokens of a training row, as the JSON lines write them. */
+static const char *list_of_row(const struct tap_dataset *part, uint32_t row)
+{
+    const char *list = "";
+    for (size_t i = part->offsets[row]; i < part->offsets[row + 1]; i++)
+        list = text_of("%s%s%u", list, i > part->offsets[row] ? "," : "", (unsigned)part->tokens[i]);
+    return text_of("\"tokens\":[%s]", list);
+}
+
+Test(predict, wordpieces_and_the_kept_part_are_those_of_training)
+{
+    static const char *const texts[] = {"Reading and writing readers",
+                                        "the writer rewrites what the reader reads, again and again and again",
+                                        "caf\xC3\xA9s \xE4\xB8\xAD\xE6\x96\x87",
+                                        "cafe\xCC\x81s [CLS] [UNK] ##ing",
+                                        "",
+                                        "unreadable!",
+                                        "writing writings to the writers of the writings that were written"};
+    static const char *const names[] = {"head", "tail", "both"};
+    const char *rows = "";
+    const char *input = "";
+    for (size_t i = 0; i < 7; i++) {
+        rows = text_of("%s%c\t%s\n", rows, 'a' + (int)(i % 2), texts[i]);
+        input = text_of("%s%s\n", input, texts[i]);
+    }
+    write_text_file(work_path("pieces.tsv"), rows);
+    for (int i = 0; i < 3; i++) {
+        struct tap_error error = {0};
+        const char *out = work_path(names[i]);
+        write_text_file(work_path("pieces.cfg"),
+                        text_of("model: {d_model: 8, heads: 2, layers: 1, d_ff: 16, pooling: %s}\ndata: {train: %s, "
+                                "valid_fraction: 0, tokenizer: wordpiece, max_length: 9, truncate: %s}\n"
+                                "train: {epochs: 2, batch_size: 4}\n",
+                                i == 1 ? "cls" : "mean", work_path("pieces.tsv"), names[i]));
+        expect_done(RUN("train", "--config", work_path("pieces.cfg"), "--out", out));
+        const struct program_options options = {.input = input};
+        struct program_result answers =
+            RUN_WITH(&options, "predict", "--model", text_of("%s/last.npz", out), "--format", "jsonl");
+        expect_done(answers);
+        struct tap_checkpoint *checkpoint = tap_checkpoint_open(text_of("%s/last.npz", out), &error);
+        cr_assert_not_null(checkpoint, "%s", error.message);
+        struct tap_data_options data_options = tap_config_data_options(&checkpoint->config);
+        struct tap_data *data = tap_data_open(&data_options, NULL, NULL, 0, &error); /* learned once more */
+        cr_assert_not_null(data, "%s", error.message);
+        const struct tap_dataset *part = &data->parts[TAP_PART_TRAIN];
+        cr_assert_eq(part->n_rows, 7);
+        cr_assert_eq(part->n_truncated, 3);
+        cr_assert_eq(tap_tokenizer_n_tokens(data->tokenizer), tap_tokenizer_n_tokens(checkpoint->tokenizer));
+        for (uint32_t row = 0; row < 7; row++)
+            cr_expect_not_null(strstr(line_of(answers.out, (int)row), list_of_row(part, row)), "%s, %s", names[i],
+                               list_of_row(part, row));
+        tap_data_free(data);
+        tap_checkpoint_close(checkpoint);
+    }
+}
+
 Test(predict, the_training_rows_get_the_labels_that_evaluation_counts)
 {
     const char *input = "";

@@ -180,6 +180,8 @@ Test(resume, what_may_change_changes_and_the_rest_is_refused_by_name)
         {"model.dropout=0.2", "model.dropout"},
         {"data.seed=2", "data.seed"},
         {"data.max_length=16", "data.max_length"},
+        {"data.truncate=tail", "data.truncate"},
+        {"data.tokenizer=wordpiece", "data.tokenizer"},
         {"task.rows=90", "task.rows"},
         {"train.seed=2", "train.seed"},
         {"train.batch_size=8", "train.batch_size"},

@@ -109,6 +109,24 @@ Test(run_folder, data_json_tells_what_each_part_holds)
                      "\"replaced\":0}}");
 }
 
+Test(run_folder, rows_are_counted_as_truncated_whichever_part_is_kept)
+{
+    write_text_file(work_path("train.tsv"), "b\tone two three\na\tone\nb\ttwo two three one\na\t\n");
+    static const char *const names[] = {"head", "tail", "both"};
+    for (int i = 0; i < 3; i++) {
+        const char *out = work_path(names[i]);
+        write_text_file(
+            work_path("tiny.cfg"),
+            text_of("model: {d_model: 4, heads: 1, layers: 1, d_ff: 4}\ndata: {train: %s, valid_fraction: 0, "
+                    "max_length: 3, truncate: %s}\ntrain: {steps: 1}\n",
+                    work_path("train.tsv"), names[i]));
+        expect_done(RUN("train", "--config", work_path("tiny.cfg"), "--out", out));
+        cr_assert_not_null(strstr(read_file(text_of("%s/data.json", out), NULL),
+                                  "{\"train\":{\"rows\":4,\"tokens\":8,\"labels\":{\"a\":2,\"b\":2},\"longest\":3,"
+                                  "\"truncated\":1}"));
+    }
+}
+
 /* The members of an object, in order, each followed by a blank. */
 static const char *keys_of(const struct tap_json_place *object)
 {
