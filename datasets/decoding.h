@@ -17,7 +17,8 @@ enum tap_encoding {
 /* Zero-initialise for UTF-8 whose bad bytes are refused. */
 struct tap_decoder {
     enum tap_encoding encoding;
-    bool replaces; /* each bad byte becomes one U+FFFD in place of an error */
+    bool replaces;      /* each bad byte becomes one U+FFFD in place of an error */
+    const char *remedy; /* borrowed: what the refusal of a bad byte ends with; NULL: the config keys that help */
     char *buffer;  /* the last line that had to be changed */
     size_t capacity;
 };

@@ -46,6 +46,10 @@ struct tap_input {
     uint64_t n_lines;            /* lines given so far */
     uint64_t n_bytes, hash;      /* of all that was read, before it was expanded */
     struct tap_gzip *gzip;       /* NULL: the file is read as it is */
+    /* Called before the file is read further, which may wait for its writer; NULL: nothing is. What it returns but
+     * TAP_OK ends the reading. To be set once the input is open. */
+    enum tap_status (*before_read)(void *context, struct tap_error *error);
+    void *before_read_context;
     struct tap_decoder decoder;  /* UTF-8, refusing, until tap_decoder_choose says otherwise */
 };
 
