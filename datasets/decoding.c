@@ -76,8 +76,8 @@ static enum tap_status refuse(const struct tap_decoder *decoder, const char *fil
                          file_name, line_number, position + 1, (unsigned)(unsigned char)byte,
                          is_utf8 ? "UTF-8" : encoding_words[decoder->encoding],
                          decoder->remedy != NULL ? decoder->remedy
-                         : is_utf8 ? "set data.encoding (cp1252, latin-1), or data.bad_bytes: replace"
-                                 : "data.bad_bytes: replace puts U+FFFD in its place");
+                         : is_utf8               ? "set data.encoding (cp1252, latin-1), or data.bad_bytes: replace"
+                                                 : "data.bad_bytes: replace puts U+FFFD in its place");
 }
 
 enum tap_status tap_decode(struct tap_decoder *decoder, const char *file_name, uint64_t line_number, const char **bytes,

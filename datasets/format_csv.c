@@ -35,9 +35,8 @@ enum tap_status tap_format_csv(struct tap_input *input, const struct tap_read_op
         status = tap_records_next(&records, &record, error);
         if (status != TAP_OK || record.at_end)
             break;
-        status = record.is_first && columns.has_header
-                     ? tap_columns_read_header(&columns, &record, input->name, error)
-                     : read_row(input, &record, &columns, options, rows, error);
+        status = record.is_first && columns.has_header ? tap_columns_read_header(&columns, &record, input->name, error)
+                                                       : read_row(input, &record, &columns, options, rows, error);
     }
     tap_records_clear(&records);
     return status;

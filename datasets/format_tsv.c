@@ -15,10 +15,9 @@ static enum tap_status read_row(const struct tap_input *input, const struct tap_
     const struct tap_column *wanted[] = {&columns->label, &columns->text};
     for (int i = 0; i < 2; i++)
         if (wanted[i]->number > record->n_fields)
-            return tap_error_set(error, TAP_ERR_FORMAT,
-                                 "%s:%" PRIu64 ": %zu column%s, but %s is %zu; columns end at a tab", input->name,
-                                 record->line, record->n_fields, record->n_fields == 1 ? "" : "s", wanted[i]->key,
-                                 wanted[i]->number);
+            return tap_error_set(
+                error, TAP_ERR_FORMAT, "%s:%" PRIu64 ": %zu column%s, but %s is %zu; columns end at a tab", input->name,
+                record->line, record->n_fields, record->n_fields == 1 ? "" : "s", wanted[i]->key, wanted[i]->number);
     const struct tap_field *label = &record->fields[columns->label.number - 1];
     const struct tap_field *text = &record->fields[columns->text.number - 1];
     if (label->n_bytes == 0)
@@ -40,9 +39,8 @@ enum tap_status tap_format_tsv(struct tap_input *input, const struct tap_read_op
         status = tap_records_next(&records, &record, error);
         if (status != TAP_OK || record.at_end)
             break;
-        status = record.is_first && columns.has_header
-                     ? tap_columns_read_header(&columns, &record, input->name, error)
-                     : read_row(input, &record, &columns, options, rows, error);
+        status = record.is_first && columns.has_header ? tap_columns_read_header(&columns, &record, input->name, error)
+                                                       : read_row(input, &record, &columns, options, rows, error);
     }
     tap_records_clear(&records);
     return status;

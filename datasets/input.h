@@ -50,7 +50,7 @@ struct tap_input {
      * TAP_OK ends the reading. To be set once the input is open. */
     enum tap_status (*before_read)(void *context, struct tap_error *error);
     void *before_read_context;
-    struct tap_decoder decoder;  /* UTF-8, refusing, until tap_decoder_choose says otherwise */
+    struct tap_decoder decoder; /* UTF-8, refusing, until tap_decoder_choose says otherwise */
 };
 
 /* Opens a file, or standard input when `path` is "-". Close it also after errors of tap_input_next_line; when opening

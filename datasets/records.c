@@ -135,8 +135,8 @@ static enum tap_status next_csv(struct tap_records *records, struct tap_record *
 
 enum tap_status tap_records_next(struct tap_records *records, struct tap_record *out_record, struct tap_error *error)
 {
-    enum tap_status status = records->kind == TAP_RECORD_CSV ? next_csv(records, out_record, error)
-                                                             : next_line(records, out_record, error);
+    enum tap_status status =
+        records->kind == TAP_RECORD_CSV ? next_csv(records, out_record, error) : next_line(records, out_record, error);
     if (status != TAP_OK || out_record->at_end)
         return status;
     out_record->is_first = records->n_records == 0;

@@ -25,10 +25,10 @@ enum tap_record_kind { TAP_RECORD_TSV, TAP_RECORD_CSV, TAP_RECORD_JSONL };
 struct tap_record {
     bool at_end; /* no record is left, and all else is unset */
     bool is_first;
-    uint64_t line;      /* where it starts, from 1 */
-    const char *bytes;  /* as it stands in the file, without its line end; NULL where that was not asked for */
+    uint64_t line;     /* where it starts, from 1 */
+    const char *bytes; /* as it stands in the file, without its line end; NULL where that was not asked for */
     size_t n_bytes;
-    size_t n_end_bytes; /* of its line end: 2 for \r\n, 1 for \n, 0 at the end of the file */
+    size_t n_end_bytes;             /* of its line end: 2 for \r\n, 1 for \n, 0 at the end of the file */
     const struct tap_field *fields; /* TSV, CSV; at least one */
     size_t n_fields;
     const struct tap_json *object; /* JSON lines: an object, or an array that tap_record_text will refuse */

@@ -96,8 +96,8 @@ struct prediction_output *prediction_output_new(const struct prediction_options 
     output->columns = tap_mem_new(2 * output->n_ranked, sizeof *output->columns);
     output->probabilities = tap_mem_new(n_labels, sizeof *output->probabilities);
     output->ranking = tap_mem_new(n_labels, sizeof *output->ranking);
-    bool has_memory = output->spelled != NULL && output->columns != NULL && output->probabilities != NULL &&
-                      output->ranking != NULL;
+    bool has_memory =
+        output->spelled != NULL && output->columns != NULL && output->probabilities != NULL && output->ranking != NULL;
     enum tap_status status = has_memory ? TAP_OK : tap_error_memory(error, "the output");
     if (status == TAP_OK && options->abstain != NULL)
         status = check_abstain(output, error);
@@ -286,7 +286,8 @@ static bool write_tsv(const struct prediction_output *output, const struct predi
 {
     bool written = true;
     for (size_t i = 0; i < output->n_ranked && written; i++)
-        written = fprintf(output->out, "%s\t%.9g\t", output->spelled[label_at(output, i)], probability_at(output, i)) > 0;
+        written =
+            fprintf(output->out, "%s\t%.9g\t", output->spelled[label_at(output, i)], probability_at(output, i)) > 0;
     return written && put_bytes(output, prediction->bytes, prediction->n_bytes) && put_text(output, "\n");
 }
 
@@ -310,9 +311,9 @@ static bool write_members(const struct prediction_output *output, const struct p
         char number[PROBABILITY_BYTES];
         snprintf(number, sizeof number, "%.9g", probability_at(output, i));
         bool is_real = strpbrk(number, ".en") != NULL; /* 1 and 0 are reals in JSON only with a point */
-        written = fprintf(output->out, ",\"%s\":%s,\"%s\":%s%s", output->columns[2 * i],
-                          output->spelled[label_at(output, i)], output->columns[2 * i + 1], number,
-                          is_real ? "" : ".0") > 0;
+        written =
+            fprintf(output->out, ",\"%s\":%s,\"%s\":%s%s", output->columns[2 * i], output->spelled[label_at(output, i)],
+                    output->columns[2 * i + 1], number, is_real ? "" : ".0") > 0;
     }
     return written && put_text(output, "}") && put_text(output, output->line_end);
 }
@@ -332,14 +333,15 @@ static struct tap_json *real_list(const tap_real *numbers, size_t n, struct tap_
 static void set_vectors(const struct prediction_output *output, const struct prediction *prediction,
                         struct tap_json *object, struct tap_error *error)
 {
-    size_t width = prediction->width;
     if (output->options.vectors == VECTORS_SEQUENCE)
-        tap_json_set(object, "vector", real_list(prediction->vector, width, error), error);
+        tap_json_set(object, "vector", real_list(prediction->vector, prediction->vector_width, error), error);
     if (output->options.vectors != VECTORS_TOKEN)
         return;
     struct tap_json *rows = tap_json_new_array(error);
-    for (size_t t = 0; t < prediction->n_tokens; t++)
-        tap_json_append(rows, real_list(prediction->token_vectors + t * width, width, error), error);
+    for (size_t t = 0; t < prediction->n_tokens; t++) {
+        const tap_real *vector = prediction->token_vectors + t * prediction->token_width;
+        tap_json_append(rows, real_list(vector, prediction->token_width, error), error);
+    }
     tap_json_set(object, "vectors", rows, error);
 }
 
@@ -417,8 +419,8 @@ enum tap_status prediction_output_write(struct prediction_output *output, const 
         break;
     }
     case FORMAT_TABLE:
-        written = output->kind == TAP_RECORD_JSONL ? write_members(output, prediction)
-                                                   : write_fields(output, prediction);
+        written =
+            output->kind == TAP_RECORD_JSONL ? write_members(output, prediction) : write_fields(output, prediction);
         break;
     }
     return written_or_error(written, error);

@@ -30,10 +30,11 @@ struct prediction {
     size_t n_bytes;
     const uint32_t *tokens;
     size_t n_tokens;
-    const tap_real *logits;       /* C */
-    const tap_real *vector;       /* D: of the sequence */
-    const tap_real *token_vectors; /* n_tokens x D */
-    size_t width;                 /* D */
+    const tap_real *logits; /* C */
+    const tap_real *vector; /* of the sequence */
+    size_t vector_width;
+    const tap_real *token_vectors; /* n_tokens x token_width */
+    size_t token_width;
 };
 
 struct prediction_output;
