@@ -67,7 +67,8 @@ Test(predict_answers, top_labels_stand_by_falling_probability_in_every_format)
                 double probability = rankings[i].probabilities[r];
                 names = text_of("%s%s%s", names, r > 0 ? "\t" : "", name);
                 pairs = text_of("%s%s\t%.9g\t", pairs, name, probability);
-                list = text_of("%s%s{\"label\":\"%s\",\"probability\":%.9g}", list, r > 0 ? "," : "", name, probability);
+                list =
+                    text_of("%s%s{\"label\":\"%s\",\"probability\":%.9g}", list, r > 0 ? "," : "", name, probability);
             }
             const char *text = text_of("%.*s", (int)strlen(line_of(input, i)) - 1, line_of(input, i));
             cr_expect_str_eq(line_of(label, i), text_of("%s\n", names));
@@ -108,8 +109,8 @@ Test(predict_answers, below_the_threshold_the_answer_is_the_abstain_label)
     const char *tsv = PREDICT(input, "--threshold", threshold, "--format", "tsv");
     const char *jsonl = PREDICT(input, "--threshold", threshold, "--format", "jsonl", "--top", "1");
     const char *plain = PREDICT(input, "--format", "jsonl");
-    const char *table =
-        PREDICT(input, "--threshold", threshold, "--input-format", "csv", "--abstain", "\"no\", idea", "--header", "no");
+    const char *table = PREDICT(input, "--threshold", threshold, "--input-format", "csv", "--abstain", "\"no\", idea",
+                                "--header", "no");
     for (int i = 0; i < N_LINES; i++) {
         const struct ranking *ranking = &rankings[i];
         bool abstains = ranking->probabilities[0] < middle();
@@ -117,8 +118,8 @@ Test(predict_answers, below_the_threshold_the_answer_is_the_abstain_label)
                          text_of("%s\t%s\n", abstains ? "no idea" : ranking->labels[0], ranking->labels[1]));
         const char *start = text_of("%s\t%.9g\t", abstains ? "unknown" : ranking->labels[0], ranking->probabilities[0]);
         cr_expect_eq(strncmp(line_of(tsv, i), start, strlen(start)), 0, "%s", line_of(tsv, i));
-        const char *end = text_of(",%s,%.9g\n", abstains ? "\"\"\"no\"\", idea\"" : ranking->labels[0],
-                                  ranking->probabilities[0]);
+        const char *end =
+            text_of(",%s,%.9g\n", abstains ? "\"\"\"no\"\", idea\"" : ranking->labels[0], ranking->probabilities[0]);
         const char *row = line_of(table, i);
         cr_expect_str_eq(row + strlen(row) - strlen(end), end);
         /* label alone changes: all else, the list too, is the model's */
@@ -148,8 +149,8 @@ Test(predict_answers, bad_values_are_named)
     for (size_t i = 0; i < sizeof thresholds / sizeof thresholds[0]; i++)
         EXPECT_ERROR(TRY_PREDICT(input, "--threshold", thresholds[i]), 2, "--threshold: ", "from 0 to 1");
     for (size_t i = 0; i < sizeof abstains / sizeof abstains[0]; i++)
-        EXPECT_ERROR(TRY_PREDICT(input, "--threshold", "0.5", "--abstain", abstains[i]), 2, "--abstain: ",
-                     "without tab or line break");
+        EXPECT_ERROR(TRY_PREDICT(input, "--threshold", "0.5", "--abstain", abstains[i]), 2,
+                     "--abstain: ", "without tab or line break");
     EXPECT_ERROR(TRY_PREDICT(input, "--threshold", "0.5", "--abstain", "so so"), 2, "'so so' is a label of the model");
     EXPECT_ERROR(TRY_PREDICT(input, "--abstain", "none"), 2, "--abstain goes with --threshold");
     EXPECT_ERROR(TRY_PREDICT(input, "--text-column", "1"), 2, "--text-column goes with --input-format");

@@ -17,8 +17,8 @@ static long peak_of(const char *format, int n)
     for (int i = 0; i < n; i++)
         fprintf(file, strcmp(format, "jsonl") == 0 ? "{\"text\":\"plum %d\"}\n" : "plum %d\n", i);
     cr_assert_eq(fclose(file), 0);
-    struct program_result result = RUN_WITH(&nowhere, "predict", "--model", MODEL, "--threads", "1", "--input", path,
-                                            "--input-format", format);
+    struct program_result result =
+        RUN_WITH(&nowhere, "predict", "--model", MODEL, "--threads", "1", "--input", path, "--input-format", format);
     expect_done(result);
     return result.peak_kib;
 }

@@ -115,8 +115,9 @@ Test(predict_tables, other_formats_write_the_text_column_alone)
                  "standard input:1: the text holds a line break");
     EXPECT_ERROR(TRY_PREDICT("plum\n\"plum\tfig\",x\n", "--input-format", "csv", "--format", "tsv"), 2,
                  "standard input:2: 2 columns");
-    EXPECT_ERROR(TRY_PREDICT("{\"text\":\"a\"}\n{\"text\":\"plum\\tfig\"}\n", "--input-format", "jsonl", "--format", "tsv"),
-                 2, "standard input:2: the text holds a tab");
+    EXPECT_ERROR(
+        TRY_PREDICT("{\"text\":\"a\"}\n{\"text\":\"plum\\tfig\"}\n", "--input-format", "jsonl", "--format", "tsv"), 2,
+        "standard input:2: the text holds a tab");
     cr_expect_eq(count_lines(PREDICT("\"plum\nfig\"\nnut\n", "--input-format", "csv", "--format", "label")), 2);
 }
 
@@ -171,9 +172,9 @@ Test(predict_tables, a_bad_record_is_named_and_those_before_it_answered)
     }
     EXPECT_ERROR(TRY_PREDICT("text,predicted_probability\n", "--input-format", "csv", "--text-column", "text"), 2,
                  "standard input:1: there is a column predicted_probability already");
-    EXPECT_ERROR(TRY_PREDICT("text,predicted_label_2\nplum,1\n", "--input-format", "csv", "--text-column", "text", "--top",
-                             "2"),
-                 2, "standard input:1: there is a column predicted_label_2 already");
+    EXPECT_ERROR(
+        TRY_PREDICT("text,predicted_label_2\nplum,1\n", "--input-format", "csv", "--text-column", "text", "--top", "2"),
+        2, "standard input:1: there is a column predicted_label_2 already");
     PREDICT("text,predicted_label_2\nplum,1\n", "--input-format", "csv", "--text-column", "text");
     PREDICT("text,predicted_label\nplum,1\n", "--input-format", "csv", "--text-column", "text", "--format", "label");
     EXPECT_ERROR(TRY_PREDICT("text,text\n", "--input-format", "csv", "--text-column", "text"), 2,
@@ -371,14 +372,15 @@ Test(predict_tables, a_text_has_the_same_tokens_in_every_format_and_in_training)
         work_remove();
         /* all texts are learned, so that every byte has a number of its own */
         write_text_file(work_path("data.csv"), text_of("%sbad,x\nbad,y\n", as_format("csv", N_TEXTS)));
-        make_model_of(work_path("data.csv"), text_of("valid_fraction: 0, max_length: 100, lowercase: false, tokenizer: %s",
-                                                     tokenizers[t]));
+        make_model_of(work_path("data.csv"),
+                      text_of("valid_fraction: 0, max_length: 100, lowercase: false, tokenizer: %s", tokenizers[t]));
         struct tap_checkpoint *checkpoint = tap_checkpoint_open(MODEL, &error);
         cr_assert_not_null(checkpoint, "%s", error.message);
         const char *all = tokens_in_training(checkpoint, "jsonl", N_TEXTS);
         for (size_t i = 1; i < sizeof training / sizeof training[0]; i++) {
             const char *tokens = tokens_in_training(checkpoint, training[i], n_training[i]);
-            cr_expect_eq(strncmp(tokens, all, strlen(tokens)), 0, "%s, %s: %s%s", tokenizers[t], training[i], tokens, all);
+            cr_expect_eq(strncmp(tokens, all, strlen(tokens)), 0, "%s, %s: %s%s", tokenizers[t], training[i], tokens,
+                         all);
         }
         for (size_t i = 0; i < sizeof prediction / sizeof prediction[0]; i++) {
             const char *tokens = tokens_in_prediction(prediction[i], n_prediction[i]);
