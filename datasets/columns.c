@@ -70,7 +70,7 @@ enum tap_status tap_column_read_header(struct tap_column *column, const struct t
                                  tap_quote(field->bytes, field->n_bytes).text);
         column->number = i + 1;
     }
-    if (column->number == 0)
+    if (name != NULL && column->number == 0)
         return tap_error_set(error, TAP_ERR_VALUE, "%s:%" PRIu64 ": %s: no column of the header is named %s", file_name,
                              header->line, column->key, tap_quote(name, strlen(name)).text);
     if (column->number > header->n_fields)
