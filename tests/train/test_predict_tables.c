@@ -330,7 +330,7 @@ static const char *tokens_in_training(const struct tap_checkpoint *checkpoint, c
     tap_dataset_read(path, &options, checkpoint->tokenizer, checkpoint->label_names, checkpoint->labels.n, &dataset,
                      &error);
     cr_assert_eq(error.status, TAP_OK, "%s", error.message);
-    cr_assert_eq(dataset.n_rows, n, "%s", format);
+    cr_assert_eq(dataset.n_rows, (uint32_t)n, "%s", format);
     const char *all = "";
     for (uint32_t row = 0; row < dataset.n_rows; row++) {
         const char *list = "";
@@ -352,7 +352,7 @@ static const char *tokens_in_prediction(const char *format, int n)
                             : PREDICT(input, "--format", "jsonl", "--input-format", format, "--text-column",
                                       strcmp(format, "jsonl") == 0 ? "text" : "2");
     const char *all = "";
-    cr_assert_eq(count_lines(lines), n);
+    cr_assert_eq(count_lines(lines), (size_t)n);
     for (int i = 0; i < n; i++) {
         const char *at = strstr(line_of(lines, i), start) + strlen(start);
         all = text_of("%s%.*s\n", all, (int)(strchr(at, ']') - at) + 1, at);
