@@ -5,10 +5,10 @@
 
 #include "error.h"
 #include "formats.h"
+#include "records.h"
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 
 struct tap_column {
     const char *key;  /* "data.label_column", for messages */
@@ -19,7 +19,6 @@ struct tap_column {
 struct tap_columns {
     struct tap_column label, text;
     bool has_header;
-    uint64_t header_line; /* in the file; the reader sets it before it tells of the header's fields */
 };
 
 /* Reads the options: a column spelled in digits alone is a number, else a name. `header` is "auto" (a header when a
@@ -27,12 +26,15 @@ struct tap_columns {
 enum tap_status tap_columns_parse(const struct tap_read_options *options, struct tap_columns *out_columns,
                                   struct tap_error *error);
 
-/* Tells the columns one field of the header, number from 1; a wanted name that comes twice is refused. */
-enum tap_status tap_columns_see_header(struct tap_columns *columns, size_t number, const char *field, size_t n_bytes,
-                                       const char *file_name, struct tap_error *error);
+/* Finds both in the header, a record of fields. A name that is not there or is there twice is refused, and so are a
+ * number beyond the last field, and one column for both. */
+enum tap_status tap_columns_read_header(struct tap_columns *columns, const struct tap_record *header,
+                                        const char *file_name, struct tap_error *error);
 
-/* After the last field of the header: refuses when a wanted column is not among its `n_fields`. */
-enum tap_status tap_columns_end_header(const struct tap_columns *columns, size_t n_fields, const char *file_name,
-                                       struct tap_error *error);
+/* The same for one column by itself; `key` is what messages call it. */
+enum tap_status tap_column_parse(const char *key, const char *value, struct tap_column *out_column,
+                                 struct tap_error *error);
+enum tap_status tap_column_read_header(struct tap_column *column, const struct tap_record *header,
+                                       const char *file_name, struct tap_error *error);
 
 #endif

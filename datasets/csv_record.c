@@ -31,9 +31,9 @@ enum tap_status tap_csv_read(struct tap_input *input, struct tap_csv_record *rec
 {
     struct tap_line line;
     bool is_open = false;
-    size_t n_end_bytes = 0; /* of the line before */
     record->n_bytes = 0;
     record->line = 0;
+    record->n_end_bytes = 0;
     do {
         enum tap_status status = tap_input_next_line(input, &line, error);
         if (status != TAP_OK)
@@ -43,13 +43,13 @@ enum tap_status tap_csv_read(struct tap_input *input, struct tap_csv_record *rec
             break; /* within a record: cutting it finds the open quotation mark */
         if (record->line == 0)
             record->line = line.number;
-        status = append(record, n_end_bytes == 2 ? "\r\n" : "\n", n_end_bytes, error);
+        status = append(record, record->n_end_bytes == 2 ? "\r\n" : "\n", record->n_end_bytes, error);
         if (status == TAP_OK)
             status = append(record, line.bytes, line.n_bytes, error);
         if (status != TAP_OK)
             return status;
         is_open = is_open != has_odd_quotes(line.bytes, line.n_bytes);
-        n_end_bytes = line.n_end_bytes;
+        record->n_end_bytes = line.n_end_bytes;
     } while (is_open && record->n_bytes <= TAP_LINE_MAX_BYTES);
     return TAP_OK;
 }
@@ -79,7 +79,7 @@ static enum tap_status refuse(const struct tap_csv_record *record, const char *f
 
 /* Takes the quotation marks off the field that starts with one at `*position`, in place, and moves past the closing
  * one. Returns what is wrong, NULL for nothing. */
-static const char *unquote(struct tap_csv_record *record, size_t *position, struct tap_csv_field *out_field)
+static const char *unquote(struct tap_csv_record *record, size_t *position, struct tap_field *out_field)
 {
     char *bytes = record->bytes;
     size_t from = *position + 1;
@@ -101,7 +101,7 @@ static const char *unquote(struct tap_csv_record *record, size_t *position, stru
 
 /* Reads the field at `*position` and moves to the separator behind it, or to the record's end. */
 static const char *cut_field(struct tap_csv_record *record, char separator, size_t *position,
-                             struct tap_csv_field *out_field)
+                             struct tap_field *out_field)
 {
     const char *start = record->bytes + *position;
     size_t n_left = record->n_bytes - *position;
@@ -126,7 +126,7 @@ enum tap_status tap_csv_cut(struct tap_csv_record *record, char separator, const
     size_t position = 0;
     record->n_fields = 0;
     for (;; position++) {
-        struct tap_csv_field field = {NULL, 0};
+        struct tap_field field = {NULL, 0};
         const char *wrong = cut_field(record, separator, &position, &field);
         if (wrong != NULL)
             return refuse(record, file_name, wrong, error);

@@ -9,7 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct tap_csv_field {
+/* One field of a record. */
+struct tap_field {
     const char *bytes; /* within the record; no closing zero */
     size_t n_bytes;
 };
@@ -18,9 +19,10 @@ struct tap_csv_field {
 struct tap_csv_record {
     char *bytes;
     size_t n_bytes, capacity;
-    uint64_t line; /* where it starts, from 1 */
-    bool at_end;   /* no record is left */
-    struct tap_csv_field *fields;
+    uint64_t line;      /* where it starts, from 1 */
+    size_t n_end_bytes; /* of the line end behind it: 2 for \r\n, 1 for \n, 0 at the end of the file */
+    bool at_end;        /* no record is left */
+    struct tap_field *fields;
     size_t n_fields, fields_capacity;
 };
 

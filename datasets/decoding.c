@@ -75,8 +75,9 @@ static enum tap_status refuse(const struct tap_decoder *decoder, const char *fil
     return tap_error_set(error, TAP_ERR_FORMAT, "%s:%" PRIu64 ": byte %zu of the line (0x%02X) is not %s; %s",
                          file_name, line_number, position + 1, (unsigned)(unsigned char)byte,
                          is_utf8 ? "UTF-8" : encoding_words[decoder->encoding],
-                         is_utf8 ? "set data.encoding (cp1252, latin-1), or data.bad_bytes: replace"
-                                 : "data.bad_bytes: replace puts U+FFFD in its place");
+                         decoder->remedy != NULL ? decoder->remedy
+                         : is_utf8               ? "set data.encoding (cp1252, latin-1), or data.bad_bytes: replace"
+                                                 : "data.bad_bytes: replace puts U+FFFD in its place");
 }
 
 enum tap_status tap_decode(struct tap_decoder *decoder, const char *file_name, uint64_t line_number, const char **bytes,

@@ -19,6 +19,7 @@ struct tap_decoder {
     enum tap_encoding encoding;
     bool replaces;       /* each bad byte becomes one U+FFFD in place of an error */
     uint64_t n_replaced; /* bad bytes replaced, until someone takes the count */
+    const char *remedy;  /* borrowed: what the refusal of a bad byte ends with; NULL: the config keys that help */
     char *buffer;        /* the last line that had to be changed */
     size_t capacity;
 };

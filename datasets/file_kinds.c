@@ -13,7 +13,7 @@ struct file_kind {
         start, sizeof(start) - 1, name                                                                                 \
     }
 
-/* The longer of two that begin alike comes first. */
+/* The longer of two that begin alike comes first. None holds a line end (input.c stops at one). */
 static const struct file_kind file_kinds[] = {
     FILE_KIND("\xFF\xFE\x00\x00", "UTF-32 text"),
     FILE_KIND("\x00\x00\xFE\xFF", "UTF-32 text"),

@@ -68,6 +68,17 @@ static const struct format *format_by_path(const char *path)
     return &formats[0];
 }
 
+static const struct format *choose_format(const char *name, const char *path)
+{
+    return strcmp(name, "auto") == 0 ? format_by_path(path) : format_by_name(name);
+}
+
+const char *tap_format_of(const char *name, const char *path)
+{
+    const struct format *format = choose_format(name, path);
+    return format != NULL ? format->name : NULL;
+}
+
 static enum tap_status read_input(const struct format *format, struct tap_input *input,
                                   const struct tap_read_options *options, struct tap_rows *rows,
                                   struct tap_fingerprint *out_fingerprint, struct tap_error *error)
@@ -92,7 +103,7 @@ enum tap_status tap_read_rows(const char *path, const struct tap_read_options *o
     struct tap_input input;
     enum tap_status status = TAP_OK;
     const char *name = options->format;
-    const struct format *format = strcmp(name, "auto") == 0 ? format_by_path(path) : format_by_name(name);
+    const struct format *format = choose_format(name, path);
     if (format == NULL)
         return tap_error_set(error, TAP_ERR_VALUE, "data.format: %s is unknown; accepted: %s",
                              tap_quote(name, strlen(name)).text, accepted);

@@ -28,4 +28,8 @@ typedef enum tap_status tap_format_reader(struct tap_input *input, const struct 
 enum tap_status tap_read_rows(const char *path, const struct tap_read_options *options, struct tap_rows *rows,
                               struct tap_fingerprint *out_fingerprint, struct tap_error *error);
 
+/* The name of the format in which tap_read_rows reads `path`: options->format, or what "auto" means for the path's
+ * ending; NULL for a name that is unknown. A folder must be there to be told. */
+const char *tap_format_of(const char *format, const char *path);
+
 #endif

@@ -41,6 +41,11 @@ static enum tap_status read_file(void *context, char *to, size_t capacity, size_
 {
     struct tap_input *input = context;
     ssize_t n_read;
+    enum tap_status status = TAP_OK;
+    if (input->before_read != NULL)
+        status = input->before_read(input->before_read_context, error);
+    if (status != TAP_OK)
+        return status;
     do
         n_read = read(input->descriptor, to, capacity);
     while (n_read < 0 && errno == EINTR);
@@ -70,10 +75,13 @@ static enum tap_status fill(struct tap_input *input, struct tap_error *error)
     return TAP_OK;
 }
 
+/* Reads until the first bytes tell what the file is. A whole line does, however short: no kind's start goes beyond a line
+ * end. So a line from a pipe is there before the next one is written. */
 static enum tap_status fill_start(struct tap_input *input, struct tap_error *error)
 {
     enum tap_status status = TAP_OK;
-    while (status == TAP_OK && input->end < TAP_FILE_KIND_BYTES && !input->at_end)
+    while (status == TAP_OK && input->end < TAP_FILE_KIND_BYTES && !input->at_end &&
+           memchr(input->buffer, '\n', input->end) == NULL)
         status = fill(input, error);
     return status;
 }

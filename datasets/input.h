@@ -46,7 +46,11 @@ struct tap_input {
     uint64_t n_lines;            /* lines given so far */
     uint64_t n_bytes, hash;      /* of all that was read, before it was expanded */
     struct tap_gzip *gzip;       /* NULL: the file is read as it is */
-    struct tap_decoder decoder;  /* UTF-8, refusing, until tap_decoder_choose says otherwise */
+    /* Called before the file is read further, which may wait for its writer; NULL: nothing is. What it returns but
+     * TAP_OK ends the reading. To be set once the input is open. */
+    enum tap_status (*before_read)(void *context, struct tap_error *error);
+    void *before_read_context;
+    struct tap_decoder decoder; /* UTF-8, refusing, until tap_decoder_choose says otherwise */
 };
 
 /* Opens a file, or standard input when `path` is "-". Close it also after errors of tap_input_next_line; when opening

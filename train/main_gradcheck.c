@@ -204,7 +204,7 @@ int main(int argc, char **argv)
     }
     int status = parse_arguments(argc, argv, &arguments);
     if (status < 0)
-        status = load_config(&config, arguments.config, arguments.sets, arguments.n_sets, NULL);
+        status = load_config(&config, arguments.config, NULL, arguments.sets, arguments.n_sets, NULL);
     if (status < 0) {
         tap_set_threads(config.train.threads);
         status = run(&config, arguments.all);

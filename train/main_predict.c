@@ -1,209 +1,253 @@
-/* main_predict.c: ./predict: a line of text in, a line out, in the same order, as they come. */
-#include <errno.h>
-#include <fcntl.h>
+/* main_predict.c: ./predict: a text in, a result out, in the same order, as they come. */
 #include <getopt.h>
+#include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "mem.h"
+#include "config_number.h"
 #include "parallel.h"
-#include "predictor.h"
+#include "prediction_input.h"
 #include "report.h"
 #include "training.h"
-#include "unicode.h"
 
 static const char help[] =
-    "Usage: ./predict --model FILE|DIR [--input FILE] [--format label|tsv|jsonl] [--vectors none|sequence|token]\n"
-    "                 [--threads N]\n"
+    "Usage: ./predict --model FILE|DIR [--input FILE] [--input-format text|csv|tsv|jsonl] [--text-column NAME|N]\n"
+    "                 [--format label|tsv|jsonl] [--top K] [--threshold P [--abstain LABEL]] [--threads N] ...\n"
     "\n"
-    "Reads a text a line and writes a result a line, in the same order.\n"
+    "Reads texts and writes a result for each, in the same order: a line a text, or a table's records, whose other\n"
+    "columns are kept.\n"
     "\n"
     "  --model FILE|DIR   a checkpoint, or a run's folder: its best.npz, else last.npz\n"
-    "  --input FILE       the texts; standard input when left out, or -\n"
-    "  --format label     the most probable label\n"
-    "           tsv       label, its probability, the text\n"
+    "  --input FILE       the texts, in UTF-8, plain or gzip; standard input when left out, or -\n"
+    "  --input-format text  a text a line (the default)\n"
+    "           csv       columns by RFC 4180, between commas, semicolons or tabs\n"
+    "           tsv       columns between tabs, no quoting\n"
+    "           jsonl     a JSON object a line\n"
+    "  --text-column C    csv, tsv, jsonl: where the text stands, a number from 1 or a name; left out: as in the "
+    "training\n"
+    "                     files when they were of this format, else column 1, in jsonl the member text\n"
+    "  --header H         csv, tsv: auto (yes when the column is given by name), yes, no; left out: auto, or as in "
+    "the\n"
+    "                     training files when the column is theirs\n"
+    "  --format label     the most probable label; the default for text\n"
+    "           tsv       label, its probability, the text; no text of a table may hold a tab or line break then\n"
     "           jsonl     text, token numbers, label, logits, all probabilities\n"
-    "  --vectors V        with jsonl, the encoder's output too: of the sequence, or of every token\n"
+    "                     left out with csv, tsv, jsonl: the records as they came, with predicted_label and\n"
+    "                     predicted_probability added behind; lines end as the input's first one does\n"
+    "  --top K            the K most probable labels (more than there are: all). label: between tabs; tsv: label,\n"
+    "                     probability, label, probability, ..., text; jsonl: a member top; else added columns\n"
+    "                     predicted_label_2, predicted_probability_2, ...\n"
+    "  --threshold P      when the best probability is below P (0 to 1), the answer is the abstain label: the first "
+    "label,\n"
+    "                     in jsonl the member label; probabilities stay, further labels and jsonl's top too\n"
+    "  --abstain LABEL    that label; left out: unknown\n"
+    "  --vectors V        with --format jsonl, the encoder's output too: of the sequence, or of every token; none\n"
     "  --threads N        threads; 0: all\n"
-    "  --help, --version\n";
+    "  --help, --version\n"
+    "\n"
+    "Exit status: 0 done; 1 the run failed; 2 bad usage, model or input. What came before a bad line is answered.\n";
 
-#define READ_BYTES ((size_t)1 << 16)
-#define LONGEST_LINE_BYTES ((size_t)1 << 24)
-
-enum { OPTION_MODEL = 256, OPTION_INPUT, OPTION_FORMAT, OPTION_VECTORS, OPTION_THREADS, OPTION_HELP, OPTION_VERSION };
-static const struct option options[] = {
-    {"model", required_argument, NULL, OPTION_MODEL},     {"input", required_argument, NULL, OPTION_INPUT},
-    {"format", required_argument, NULL, OPTION_FORMAT},   {"vectors", required_argument, NULL, OPTION_VECTORS},
-    {"threads", required_argument, NULL, OPTION_THREADS}, {"help", no_argument, NULL, OPTION_HELP},
-    {"version", no_argument, NULL, OPTION_VERSION},       {NULL, 0, NULL, 0},
+enum {
+    OPTION_MODEL = 256,
+    OPTION_INPUT,
+    OPTION_INPUT_FORMAT,
+    OPTION_TEXT_COLUMN,
+    OPTION_HEADER,
+    OPTION_FORMAT,
+    OPTION_TOP,
+    OPTION_THRESHOLD,
+    OPTION_ABSTAIN,
+    OPTION_VECTORS,
+    OPTION_THREADS,
+    OPTION_HELP,
+    OPTION_VERSION
 };
+static const struct option options[] = {
+    {"model", required_argument, NULL, OPTION_MODEL},
+    {"input", required_argument, NULL, OPTION_INPUT},
+    {"input-format", required_argument, NULL, OPTION_INPUT_FORMAT},
+    {"text-column", required_argument, NULL, OPTION_TEXT_COLUMN},
+    {"header", required_argument, NULL, OPTION_HEADER},
+    {"format", required_argument, NULL, OPTION_FORMAT},
+    {"top", required_argument, NULL, OPTION_TOP},
+    {"threshold", required_argument, NULL, OPTION_THRESHOLD},
+    {"abstain", required_argument, NULL, OPTION_ABSTAIN},
+    {"vectors", required_argument, NULL, OPTION_VECTORS},
+    {"threads", required_argument, NULL, OPTION_THREADS},
+    {"help", no_argument, NULL, OPTION_HELP},
+    {"version", no_argument, NULL, OPTION_VERSION},
+    {NULL, 0, NULL, 0},
+};
+
+#define NOT_GIVEN (-1)
 
 struct arguments {
     const char *model, *input;
-    int format, vectors; /* enum prediction_format, prediction_vectors */
+    const char *text_column, *header, *abstain; /* NULL: not given */
+    int source;                                 /* enum prediction_source */
+    int format, vectors;                        /* enum prediction_format or NOT_GIVEN, enum prediction_vectors */
+    int top;                                    /* 0: not given */
+    double threshold;                           /* NOT_GIVEN */
     int threads;
 };
 
-/* The number of `word` among `words`, which end in NULL; -1 after telling what is accepted. */
-static int choose(const char *option, const char *word, const char *const *words)
+/* The number of `word` among `words`, which end in NULL; false after telling what is accepted. */
+static bool choose(const char *option, const char *word, const char *const *words, int *out)
 {
     char accepted[128] = "";
     for (int i = 0; words[i] != NULL; i++) {
-        if (strcmp(word, words[i]) == 0)
-            return i;
+        if (strcmp(word, words[i]) == 0) {
+            *out = i;
+            return true;
+        }
         size_t used = strlen(accepted);
         snprintf(accepted + used, sizeof accepted - used, "%s%s", i > 0 ? ", " : "", words[i]);
     }
     report_error("%s: %s; accepted: %s", option, word, accepted);
-    return -1;
+    return false;
+}
+
+static bool parse_top(const char *text, int *out)
+{
+    bool is_good = tap_config_read_integer(text, strlen(text), out) == TAP_CONFIG_NUMBER_OK && *out >= 1;
+    if (!is_good)
+        report_error("--top: %s; accepted: a number of labels from 1 to 2147483647", text);
+    return is_good;
+}
+
+static bool parse_threshold(const char *text, double *out)
+{
+    bool is_good = tap_config_read_real(text, strlen(text), out) == TAP_CONFIG_NUMBER_OK && *out >= 0 && *out <= 1;
+    if (!is_good)
+        report_error("--threshold: %s; accepted: a probability from 0 to 1", text);
+    return is_good;
+}
+
+/* Takes the value of an option; false after telling what is wrong with it. */
+static bool take_option(int option, const char *value, struct arguments *arguments)
+{
+    static const char *const sources[] = {"text", "csv", "tsv", "jsonl", NULL};
+    static const char *const headers[] = {"auto", "yes", "no", NULL};
+    static const char *const formats[] = {"label", "tsv", "jsonl", NULL};
+    static const char *const vectors[] = {"none", "sequence", "token", NULL};
+    int which;
+    switch (option) {
+    case OPTION_MODEL:
+        arguments->model = value;
+        return true;
+    case OPTION_INPUT:
+        arguments->input = value;
+        return true;
+    case OPTION_INPUT_FORMAT:
+        return choose("--input-format", value, sources, &arguments->source);
+    case OPTION_TEXT_COLUMN:
+        arguments->text_column = value;
+        return true;
+    case OPTION_HEADER:
+        arguments->header = value;
+        return choose("--header", value, headers, &which);
+    case OPTION_FORMAT:
+        return choose("--format", value, formats, &arguments->format);
+    case OPTION_TOP:
+        return parse_top(value, &arguments->top);
+    case OPTION_THRESHOLD:
+        return parse_threshold(value, &arguments->threshold);
+    case OPTION_ABSTAIN:
+        arguments->abstain = value;
+        return true;
+    case OPTION_VECTORS:
+        return choose("--vectors", value, vectors, &arguments->vectors);
+    default: /* OPTION_THREADS */
+        return parse_threads(value, &arguments->threads);
+    }
+}
+
+/* What is wrong with the options taken together; NULL for nothing. */
+static const char *find_conflict(const struct arguments *arguments)
+{
+    bool has_columns = arguments->source == SOURCE_CSV || arguments->source == SOURCE_TSV;
+    if (arguments->model == NULL)
+        return "--model FILE|DIR is needed; try ./predict --help";
+    if (arguments->vectors != VECTORS_NONE && arguments->format != FORMAT_JSONL)
+        return "--vectors goes with --format jsonl";
+    if (arguments->text_column != NULL && arguments->source == SOURCE_TEXT)
+        return "--text-column goes with --input-format csv, tsv or jsonl";
+    if (arguments->header != NULL && !has_columns)
+        return "--header goes with --input-format csv or tsv";
+    if (arguments->abstain != NULL && arguments->threshold < 0)
+        return "--abstain goes with --threshold P";
+    return NULL;
 }
 
 static int parse_arguments(int argc, char **argv, struct arguments *arguments)
 {
-    static const char *const formats[] = {"label", "tsv", "jsonl", NULL};
-    static const char *const vectors[] = {"none", "sequence", "token", NULL};
     for (int c = next_option(argc, argv, options); c != -1; c = next_option(argc, argv, options))
         switch (c) {
-        case OPTION_MODEL:
-            arguments->model = optarg;
-            break;
-        case OPTION_INPUT:
-            arguments->input = optarg;
-            break;
-        case OPTION_FORMAT:
-            arguments->format = choose("--format", optarg, formats);
-            if (arguments->format < 0)
-                return EXIT_BAD_INPUT;
-            break;
-        case OPTION_VECTORS:
-            arguments->vectors = choose("--vectors", optarg, vectors);
-            if (arguments->vectors < 0)
-                return EXIT_BAD_INPUT;
-            break;
-        case OPTION_THREADS:
-            if (!parse_threads(optarg, &arguments->threads))
-                return EXIT_BAD_INPUT;
-            break;
         case OPTION_HELP:
             fputs(help, stdout);
             return finish_output(EXIT_DONE);
         case OPTION_VERSION:
             print_version("predict");
             return finish_output(EXIT_DONE);
-        default:
+        case '?':
+        case ':':
             return report_usage("./predict", c, argv);
+        default:
+            if (!take_option(c, optarg, arguments))
+                return EXIT_BAD_INPUT;
         }
     if (has_words_left("./predict", argc, argv))
         return EXIT_BAD_INPUT;
-    if (arguments->model == NULL) {
-        report_error("--model FILE|DIR is needed; try ./predict --help");
-        return EXIT_BAD_INPUT;
-    }
-    if (arguments->vectors != VECTORS_NONE && arguments->format != FORMAT_JSONL) {
-        report_error("--vectors goes with --format jsonl");
-        return EXIT_BAD_INPUT;
-    }
-    return -1;
+    const char *conflict = find_conflict(arguments);
+    if (conflict == NULL)
+        return -1;
+    report_error("%s", conflict);
+    return EXIT_BAD_INPUT;
 }
 
-/* Lines out of a file descriptor. */
-struct line_source {
-    const char *name;
-    int descriptor;
-    char *bytes;
-    size_t n_bytes, capacity;
-    uint64_t n_lines;
-};
-
-/* One line, without its LF; the CR of a CR LF and a byte-order mark before the first line are dropped. */
-static enum tap_status take_line(struct line_source *source, struct predictor *predictor, const char *line,
-                                 size_t n_bytes, bool is_ended, struct tap_error *error)
+static struct prediction_options output_options(const struct arguments *arguments)
 {
-    source->n_lines++;
-    if (source->n_lines == 1 && n_bytes >= 3 && memcmp(line, "\xEF\xBB\xBF", 3) == 0) {
-        line += 3;
-        n_bytes -= 3;
-    }
-    if (is_ended && n_bytes > 0 && line[n_bytes - 1] == '\r')
-        n_bytes--;
-    if (memchr(line, '\0', n_bytes) != NULL)
-        return tap_error_set(error, TAP_ERR_VALUE, "%s:%llu: a zero byte; the input must be UTF-8 text", source->name,
-                             (unsigned long long)source->n_lines);
-    if (tap_unicode_valid_bytes(line, n_bytes) != n_bytes)
-        return tap_error_set(error, TAP_ERR_VALUE, "%s:%llu: not valid UTF-8", source->name,
-                             (unsigned long long)source->n_lines);
-    return predictor_add(predictor, line, n_bytes, error);
+    int default_format = arguments->source == SOURCE_TEXT ? FORMAT_LABEL : FORMAT_TABLE;
+    bool abstains = arguments->threshold >= 0;
+    return (struct prediction_options){
+        .format = (enum prediction_format)(arguments->format != NOT_GIVEN ? arguments->format : default_format),
+        .vectors = (enum prediction_vectors)arguments->vectors,
+        .top = (size_t)arguments->top,
+        .threshold = abstains ? arguments->threshold : 0,
+        .abstain = !abstains                    ? NULL
+                   : arguments->abstain != NULL ? arguments->abstain
+                                                : "unknown",
+    };
 }
 
-/* Gives all whole lines of the buffer to the predictor; at the end of the input the rest too. */
-static enum tap_status take_lines(struct line_source *source, struct predictor *predictor, bool at_end,
-                                  struct tap_error *error)
-{
-    size_t start = 0;
-    while (error->status == TAP_OK && start < source->n_bytes) {
-        char *line = source->bytes + start;
-        char *end = memchr(line, '\n', source->n_bytes - start);
-        if (end == NULL && !at_end)
-            break;
-        size_t n_bytes = end == NULL ? source->n_bytes - start : (size_t)(end - line);
-        take_line(source, predictor, line, n_bytes, end != NULL, error);
-        start += n_bytes + (end != NULL);
-    }
-    source->n_bytes -= start;
-    if (source->n_bytes > 0)
-        memmove(source->bytes, source->bytes + start, source->n_bytes);
-    /* what was predicted before a bad line is still written */
-    struct tap_error flush_error = {0};
-    if (predictor_flush(predictor, &flush_error) != TAP_OK)
-        tap_error_set(error, flush_error.status, "%s", flush_error.message);
-    return error->status;
-}
-
-/* Reads until the end, answering what has come as soon as it has. */
-static enum tap_status stream(struct line_source *source, struct predictor *predictor, struct tap_error *error)
-{
-    for (;;) {
-        if (!tap_mem_reserve(&source->bytes, &source->capacity, source->n_bytes + READ_BYTES, 1))
-            return tap_error_memory(error, "a line");
-        ssize_t n = read(source->descriptor, source->bytes + source->n_bytes, READ_BYTES);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0)
-            return tap_error_set(error, TAP_ERR_VALUE, "%s: cannot read: %s", source->name, strerror(errno));
-        source->n_bytes += (size_t)n;
-        if (take_lines(source, predictor, n == 0, error) != TAP_OK || n == 0)
-            return error->status;
-        if (source->n_bytes > LONGEST_LINE_BYTES)
-            return tap_error_set(error, TAP_ERR_VALUE, "%s:%llu: the line is longer than %zu bytes", source->name,
-                                 (unsigned long long)source->n_lines + 1, LONGEST_LINE_BYTES);
-    }
-}
-
+/* Answers all of the input; the exit status. */
 static int predict(const struct arguments *arguments, const struct trained *trained)
 {
     struct tap_error error = {0};
-    struct line_source source = {.name = "-", .descriptor = STDIN_FILENO};
-    if (arguments->input != NULL && strcmp(arguments->input, "-") != 0) {
-        source.name = arguments->input;
-        source.descriptor = open(arguments->input, O_RDONLY | O_CLOEXEC);
-        if (source.descriptor < 0) {
-            report_error("%s: cannot open: %s", arguments->input, strerror(errno));
-            return EXIT_BAD_INPUT;
-        }
+    struct tap_input input;
+    const struct tap_checkpoint *checkpoint = trained->checkpoint;
+    const struct prediction_options output_as = output_options(arguments);
+    struct prediction_input_options read_as = {.source = (enum prediction_source)arguments->source,
+                                               .text_column = arguments->text_column,
+                                               .header = arguments->header};
+    if (prediction_input_columns(&read_as, &checkpoint->config, &error) != TAP_OK)
+        return report_failure(&error, false);
+    struct prediction_output *output =
+        prediction_output_new(&output_as, checkpoint->label_names, checkpoint->labels.n, stdout, &error);
+    struct predictor *predictor = output != NULL ? predictor_new(trained, output, &error) : NULL;
+    bool running = predictor != NULL &&
+                   tap_input_open(arguments->input != NULL ? arguments->input : "-", &input, &error) == TAP_OK;
+    if (running) {
+        prediction_input_run(&input, &read_as, output_as.format, predictor, output, &error);
+        tap_input_close(&input);
     }
-    struct predictor *predictor = predictor_new(trained, arguments->format, arguments->vectors, stdout, &error);
-    if (predictor != NULL)
-        stream(&source, predictor, &error);
     predictor_free(predictor);
-    tap_mem_free(source.bytes);
-    if (source.descriptor != STDIN_FILENO)
-        close(source.descriptor);
-    return error.status == TAP_OK ? EXIT_DONE : report_failure(&error, true);
+    prediction_output_free(output);
+    return error.status == TAP_OK ? EXIT_DONE : report_failure(&error, running);
 }
 
 int main(int argc, char **argv)
 {
-    struct arguments arguments = {0};
+    struct arguments arguments = {.format = NOT_GIVEN, .threshold = NOT_GIVEN};
     struct tap_error error = {0};
     struct trained trained;
     program_start(argv);

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
 #include "best_model.h"
@@ -14,13 +15,17 @@
 
 static const char help[] =
     "Usage: ./train --config FILE [--set group.key=value]... [--out DIR] [--threads N] [--quiet]\n"
+    "       ./train --data FILE [--set group.key=value]... [--out DIR] ...\n"
     "       ./train --resume DIR|FILE [--out NEW] [--set group.key=value]...\n"
     "\n"
     "Trains a Transformer encoder for text classification.\n"
     "\n"
     "  --config FILE          the config (docs/config.md lists every key)\n"
+    "  --data FILE            trains on this file of labelled texts (or folder; - is standard input): sets data.train "
+    "over\n"
+    "                         the config's, or with no --config over the defaults of all keys\n"
     "  --set group.key=value  sets one key over the config's; may be repeated, the last value of a key holds\n"
-    "  --out DIR              the folder of the run; else runs/<config name>-<n>\n"
+    "  --out DIR              the folder of the run; else runs/<name of config, or of data>-<n>\n"
     "  --resume DIR           goes on in the folder of a run, from its newest whole checkpoint\n"
     "  --resume FILE          goes on from a checkpoint, into the new folder --out\n"
     "  --threads N            threads; 0: all (train.threads)\n"
@@ -32,7 +37,7 @@ static const char help[] =
     "once the step at hand is finished and saved.\n";
 
 struct arguments {
-    const char *config, *out, *resume;
+    const char *config, *data, *out, *resume;
     const char **sets; /* n_sets assignments, --threads as one of them */
     size_t n_sets;
     char threads[64];
@@ -41,6 +46,7 @@ struct arguments {
 
 enum {
     OPTION_CONFIG = 256,
+    OPTION_DATA,
     OPTION_SET,
     OPTION_OUT,
     OPTION_RESUME,
@@ -50,16 +56,31 @@ enum {
     OPTION_VERSION
 };
 static const struct option options[] = {
-    {"config", required_argument, NULL, OPTION_CONFIG},
-    {"set", required_argument, NULL, OPTION_SET},
-    {"out", required_argument, NULL, OPTION_OUT},
-    {"resume", required_argument, NULL, OPTION_RESUME},
-    {"threads", required_argument, NULL, OPTION_THREADS},
-    {"quiet", no_argument, NULL, OPTION_QUIET},
-    {"help", no_argument, NULL, OPTION_HELP},
-    {"version", no_argument, NULL, OPTION_VERSION},
-    {NULL, 0, NULL, 0},
+    {"config", required_argument, NULL, OPTION_CONFIG}, {"data", required_argument, NULL, OPTION_DATA},
+    {"set", required_argument, NULL, OPTION_SET},       {"out", required_argument, NULL, OPTION_OUT},
+    {"resume", required_argument, NULL, OPTION_RESUME}, {"threads", required_argument, NULL, OPTION_THREADS},
+    {"quiet", no_argument, NULL, OPTION_QUIET},         {"help", no_argument, NULL, OPTION_HELP},
+    {"version", no_argument, NULL, OPTION_VERSION},     {NULL, 0, NULL, 0},
 };
+
+/* What the options say together; -1 to go on, else the exit status. */
+static int check_arguments(const struct arguments *arguments)
+{
+    const char *resume = arguments->resume;
+    if (arguments->config == NULL && arguments->data == NULL && resume == NULL)
+        report_error("--config FILE, --data FILE or --resume DIR|FILE is needed; try ./train --help");
+    else if (arguments->data != NULL && arguments->data[0] == '\0')
+        report_error("--data: the name of a file or folder is needed");
+    else if (resume != NULL && access(resume, F_OK) != 0)
+        report_error("--resume %s: %s", resume, strerror(errno));
+    else if (resume != NULL && is_folder(resume) && arguments->out != NULL)
+        report_error("--resume %s goes on in that folder; leave --out away, or name a checkpoint file", resume);
+    else if (resume != NULL && !is_folder(resume) && arguments->out == NULL)
+        report_error("--resume %s goes on from a file; --out NEW is needed", resume);
+    else
+        return -1;
+    return EXIT_BAD_INPUT;
+}
 
 /* Reads the command line; -1 to go on, else the exit status. */
 static int parse_arguments(int argc, char **argv, struct arguments *arguments)
@@ -69,6 +90,9 @@ static int parse_arguments(int argc, char **argv, struct arguments *arguments)
         switch (c) {
         case OPTION_CONFIG:
             arguments->config = optarg;
+            break;
+        case OPTION_DATA:
+            arguments->data = optarg;
             break;
         case OPTION_SET:
             arguments->sets[arguments->n_sets++] = optarg;
@@ -99,50 +123,56 @@ static int parse_arguments(int argc, char **argv, struct arguments *arguments)
         snprintf(arguments->threads, sizeof arguments->threads, "train.threads=%d", threads);
         arguments->sets[arguments->n_sets++] = arguments->threads;
     }
-    if (has_words_left("./train", argc, argv))
-        return EXIT_BAD_INPUT;
-    if (arguments->config == NULL && arguments->resume == NULL) {
-        report_error("--config FILE or --resume DIR|FILE is needed; try ./train --help");
-        return EXIT_BAD_INPUT;
-    }
-    if (arguments->resume != NULL && access(arguments->resume, F_OK) != 0) {
-        report_error("--resume %s: %s", arguments->resume, strerror(errno));
-        return EXIT_BAD_INPUT;
-    }
-    if (arguments->resume != NULL && is_folder(arguments->resume) && arguments->out != NULL) {
-        report_error("--resume %s goes on in that folder; leave --out away, or name a checkpoint file",
-                     arguments->resume);
-        return EXIT_BAD_INPUT;
-    }
-    if (arguments->resume != NULL && !is_folder(arguments->resume) && arguments->out == NULL) {
-        report_error("--resume %s goes on from a file; --out NEW is needed", arguments->resume);
-        return EXIT_BAD_INPUT;
-    }
-    return -1;
+    return has_words_left("./train", argc, argv) ? EXIT_BAD_INPUT : check_arguments(arguments);
 }
 
-/* "tiny" of "configs/tiny.cfg" */
-static void config_name(const char *path, char *out, size_t n_bytes)
+#define NAME_BYTES 256
+
+static const char *base_name(const char *path)
 {
     const char *slash = strrchr(path, '/');
-    snprintf(out, n_bytes, "%s", slash == NULL ? path : slash + 1);
-    char *dot = strrchr(out, '.');
-    if (dot != NULL && dot != out)
+    return slash == NULL ? path : slash + 1;
+}
+
+static void cut_extension(char *name)
+{
+    char *dot = strrchr(name, '.');
+    if (dot != NULL && dot != name)
         *dot = '\0';
 }
 
-static enum tap_status open_folder(struct run_folder *folder, const struct arguments *arguments,
-                                   struct tap_error *error)
+/* "tiny" of "configs/tiny.cfg" */
+static void config_name(const char *path, char out[NAME_BYTES])
 {
-    char name[256];
+    snprintf(out, NAME_BYTES, "%s", base_name(path));
+    cut_extension(out);
+}
+
+/* "reviews" of "/home/me/reviews.tsv.gz" or of a folder "/home/me/reviews" */
+static void data_name(const char *path, char out[NAME_BYTES])
+{
+    snprintf(out, NAME_BYTES, "%s", strcmp(path, "-") == 0 ? "stdin" : base_name(path));
+    size_t n_bytes = strlen(out);
+    if (!is_folder(path) && n_bytes > 3 && strcasecmp(out + n_bytes - 3, ".gz") == 0)
+        out[n_bytes - 3] = '\0';
+    if (!is_folder(path))
+        cut_extension(out);
+    if (out[0] == '\0')
+        snprintf(out, NAME_BYTES, "data"); /* of the path / */
+}
+
+static enum tap_status open_folder(struct run_folder *folder, const struct arguments *arguments,
+                                   const struct tap_config *config, struct tap_error *error)
+{
+    char name[NAME_BYTES];
     if (arguments->resume != NULL && arguments->out == NULL)
         return folder->descriptor >= 0 ? TAP_OK : run_folder_open(folder, arguments->resume, error);
     if (arguments->out != NULL)
         return run_folder_create(folder, arguments->out, error);
-    if (arguments->config == NULL)
-        return tap_error_set(error, TAP_ERR_VALUE, "--out: the name of a folder is needed");
-    TAP_CHECK(arguments->config != NULL); /* one of --config and --resume is there */
-    config_name(arguments->config, name, sizeof name);
+    if (arguments->config != NULL)
+        config_name(arguments->config, name);
+    else
+        data_name(config->data.train, name);
     return run_folder_create_next(folder, name, error);
 }
 
@@ -176,7 +206,7 @@ static int run(const struct arguments *arguments, const struct tap_config *confi
     if (training_init(&training, config, &report, from, &error) != TAP_OK)
         return report_failure(&error, false);
     bool is_same_folder = from != NULL && arguments->out == NULL;
-    if (open_folder(folder, arguments, &error) != TAP_OK) {
+    if (open_folder(folder, arguments, config, &error) != TAP_OK) {
         training_clear(&training);
         return report_failure(&error, false);
     }
@@ -238,7 +268,7 @@ int main(int argc, char **argv)
             status = report_failure(&error, false);
     }
     if (status < 0)
-        status = load_config(&config, arguments.config, arguments.sets, arguments.n_sets, from);
+        status = load_config(&config, arguments.config, arguments.data, arguments.sets, arguments.n_sets, from);
     if (status < 0)
         status = run(&arguments, &config, from, &folder);
     run_folder_close(&folder, &error);

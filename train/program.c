@@ -168,7 +168,7 @@ static void copy_config(struct tap_config *config, const struct tap_checkpoint *
     tap_config_text_clear(&text);
 }
 
-int load_config(struct tap_config *config, const char *path, const char *const *sets, size_t n_sets,
+int load_config(struct tap_config *config, const char *path, const char *data, const char *const *sets, size_t n_sets,
                 const struct tap_checkpoint *from)
 {
     struct tap_config_errors errors = {0};
@@ -176,6 +176,8 @@ int load_config(struct tap_config *config, const char *path, const char *const *
         tap_config_read_file(config, path, &errors);
     else if (from != NULL)
         copy_config(config, from, &errors);
+    if (data != NULL)
+        tap_config_set_text(config, "data", "train", data, "--data", &errors);
     for (size_t i = 0; i < n_sets; i++)
         tap_config_set(config, sets[i], &errors);
     if (tap_config_finish(config, &errors) && from != NULL)

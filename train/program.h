@@ -42,9 +42,9 @@ int report_usage(const char *program, int refused, char **argv);
 /* The exit status of a program that has printed all that it had to and would end with `status`. */
 int finish_output(int status);
 
-/* Fills a config from a file, or (path NULL) from a checkpoint, then from `group.key=value` texts, and finishes it. With a
- * checkpoint, what may not change on resuming is compared. All errors are told. -1 to go on, else the exit status. */
-int load_config(struct tap_config *config, const char *path, const char *const *sets, size_t n_sets,
+/* Fills a config from a file, or (path NULL) from a checkpoint, or with the defaults; then data.train from `data`, unless
+ * that is NULL; then from `group.key=value` texts, and finishes it. With a checkpoint, what may not change on resuming is compared. All errors are told. -1 to go on, else the exit status. */
+int load_config(struct tap_config *config, const char *path, const char *data, const char *const *sets, size_t n_sets,
                 const struct tap_checkpoint *from);
 
 /* A trained model, ready to predict. */

@@ -221,13 +221,13 @@ static pid_t spawn(const struct program_options *options, const char *program, c
     return pid;
 }
 
-int wait_program(pid_t pid)
+static int wait_and_measure(pid_t pid, struct rusage *out_usage)
 {
     const struct timespec pause = {0, 500000};
     struct timespec start, now;
     int status = 0;
     clock_gettime(CLOCK_MONOTONIC, &start);
-    while (waitpid(pid, &status, WNOHANG) == 0) {
+    while (wait4(pid, &status, WNOHANG, out_usage) == 0) {
         clock_gettime(CLOCK_MONOTONIC, &now);
         if (now.tv_sec - start.tv_sec > MOST_SECONDS) {
             kill(pid, SIGKILL);
@@ -237,6 +237,12 @@ int wait_program(pid_t pid)
         nanosleep(&pause, NULL);
     }
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+int wait_program(pid_t pid)
+{
+    struct rusage usage;
+    return wait_and_measure(pid, &usage);
 }
 
 static int memory_file(const char *bytes, size_t n)
@@ -274,7 +280,9 @@ struct program_result run_program(const struct program_options *options, const c
     int in = memory_file(options->input, n_input);
     int out = output_file(options);
     int err = memory_file(NULL, 0);
-    result.status = wait_program(spawn(options, program, arguments, in, out, err));
+    struct rusage usage;
+    result.status = wait_and_measure(spawn(options, program, arguments, in, out, err), &usage);
+    result.peak_kib = usage.ru_maxrss;
     if (options->stdout_path == NULL && !options->stdout_broken)
         result.out = read_descriptor(out, &result.n_out);
     result.err = read_descriptor(err, NULL);

@@ -25,6 +25,7 @@ struct program_result {
     int status; /* of its exit; 128 + the signal that ended it */
     char *out, *err;
     size_t n_out;
+    long peak_kib; /* the most memory it held; at least that of the test's own process */
 };
 
 /* Runs it to its end; it fails the test when that takes more than 100 s. `arguments` ends with NULL. The texts stay

@@ -11,21 +11,8 @@
 
 #include "json.h"
 #include "mem.h"
-#include "run_program.h"
+#include "predict_fixture.h"
 #include "tiny_run.h"
-
-#define MODEL work_path("run/last.npz")
-
-/* A model of the words of the tiny data. */
-static void make_model(void)
-{
-    write_tiny_data(work_path("data.tsv"), 40);
-    write_text_file(work_path("test.cfg"),
-                    text_of("model: {d_model: 8, heads: 2, layers: 2, d_ff: 16}\ndata: {train: %s, "
-                            "max_length: 12, char_ngrams: 50, bigrams: 40}\ntrain: {epochs: 3, batch_size: 8}\noptim: {lr: 1e-2}\n",
-                            work_path("data.tsv")));
-    expect_done(RUN("train", "--config", work_path("test.cfg"), "--out", work_path("run")));
-}
 
 TestSuite(predict, .init = make_model, .fini = work_remove);
 
@@ -35,14 +22,6 @@ static struct program_result predict(const char *input, const char *format)
     struct program_result result = RUN_WITH(&options, "predict", "--model", MODEL, "--format", format);
     expect_done(result);
     return result;
-}
-
-/* Line i of a text, from 0, with its end. */
-static const char *line_of(const char *text, int i)
-{
-    for (; i > 0; i--)
-        text = strchr(text, '\n') + 1;
-    return text_of("%.*s", (int)(strchr(text, '\n') - text) + 1, text);
 }
 
 Test(predict, a_line_gives_a_line)
@@ -279,16 +258,16 @@ Test(predict, a_bad_line_is_named_and_those_before_it_answered)
     for (size_t f = 0; f < 3; f++) {
         const char *before = predict("plum\nfig\n", formats[f]).out;
         struct program_result result = RUN_WITH(&invalid, "predict", "--model", MODEL, "--format", formats[f]);
-        EXPECT_ERROR(result, 2, "-:3", "UTF-8");
+        EXPECT_ERROR(result, 2, "standard input:3: ", "UTF-8");
         cr_assert_str_eq(result.out, before);
         result = RUN_WITH(&zero, "predict", "--model", MODEL, "--format", formats[f]);
-        EXPECT_ERROR(result, 2, "-:3", "zero byte");
+        EXPECT_ERROR(result, 2, "standard input:3: ", "NUL byte");
         cr_assert_str_eq(result.out, before);
     }
     write_file(work_path("in.txt"), "plum\n\xC3\n", 7);
     EXPECT_ERROR(RUN("predict", "--model", MODEL, "--input", work_path("in.txt")), 2, "in.txt:2");
     EXPECT_ERROR(RUN("predict", "--model", MODEL, "--input", work_path("none.txt")), 2, "none.txt", "No such file");
-    EXPECT_ERROR(RUN("predict", "--model", MODEL, "--input", work_path("")), 2, "directory");
+    EXPECT_ERROR(RUN("predict", "--model", MODEL, "--input", work_path("")), 2, "is a folder");
 }
 
 Test(predict, a_line_is_answered_before_the_input_ends)
@@ -344,7 +323,7 @@ Test(predict, long_lines_are_answered)
     cr_assert_eq(count_lines(predict(text_of("plum\n%sfig\n", line), "jsonl").out), 3);
     tap_mem_free(line);
     const struct program_options options = {.stdin_closed = true};
-    EXPECT_ERROR(RUN_WITH(&options, "predict", "--model", MODEL), 2, "-: ");
+    EXPECT_ERROR(RUN_WITH(&options, "predict", "--model", MODEL), 2, "standard input: ");
 }
 
 Test(predict, the_folder_stands_for_its_best_model)
