@@ -131,8 +131,11 @@ void tap_parameters_initialize(struct tap_parameters *parameters, uint64_t seed)
 
 void tap_parameters_zero_grad(struct tap_parameters *parameters)
 {
-    if (parameters->block_size > 0)
-        memset(parameters->grad, 0, parameters->block_size * sizeof(tap_real));
+    enum { PIECE = 1 << 16 };
+    size_t n = parameters->block_size;
+#pragma omp parallel for num_threads(tap_threads_for((double)n))
+    for (size_t start = 0; start < n; start += PIECE)
+        memset(parameters->grad + start, 0, tap_min_size(PIECE, n - start) * sizeof(tap_real));
 }
 
 struct tap_parameter *tap_parameters_find(const struct tap_parameters *parameters, const char *name)

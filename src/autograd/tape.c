@@ -11,6 +11,7 @@
 #include "gemm.h"
 #include "mem.h"
 #include "op.h"
+#include "parallel.h"
 
 struct tap_tape {
     struct tap_arena numbers;
@@ -419,12 +420,25 @@ enum tap_status tap_backward(struct tap_tape *tape, struct tap_tensor *loss)
     return TAP_OK;
 }
 
+/* 0 times a number is 0, but for NaN and infinity, where it is NaN. */
+static bool is_piece_finite(const tap_real *data, size_t n)
+{
+    tap_real sum = 0;
+#pragma omp simd reduction(+ : sum)
+    for (size_t i = 0; i < n; i++)
+        sum += data[i] * 0;
+    return sum == 0;
+}
+
 bool tap_is_finite(const tap_real *data, size_t n)
 {
-    for (size_t i = 0; i < n; i++)
-        if (!isfinite(data[i]))
-            return false;
-    return true;
+    enum { PIECE = 4096 };
+    size_t n_pieces = tap_ceil_div(n, PIECE);
+    int n_bad = 0;
+#pragma omp parallel for reduction(+ : n_bad) num_threads(tap_threads_for((double)n))
+    for (size_t piece = 0; piece < n_pieces; piece++)
+        n_bad += !is_piece_finite(data + piece * PIECE, tap_min_size(PIECE, n - piece * PIECE));
+    return n_bad == 0;
 }
 
 const struct tap_tensor *tap_tape_first_nonfinite(const struct tap_tape *tape)

@@ -4,6 +4,7 @@
 #include "parallel.h"
 
 #include <criterion/criterion.h>
+#include <float.h>
 #include <math.h>
 #include <pthread.h>
 #include <string.h>
@@ -504,4 +505,26 @@ Test(tape, threads_may_be_added_between_recording_and_backward)
     cr_assert_eq(tap_backward(tape, loss), TAP_OK, "%s", tap_tape_error(tape)->message);
     cr_assert(tap_is_finite(qkv->grad, qkv->size));
     tap_tape_free(tape);
+}
+
+Test(tape, one_number_that_is_not_finite_is_found_at_any_place)
+{
+    enum { N = 9000 };
+    static tap_real numbers[N];
+    const tap_real bad[] = {NAN, INFINITY, -INFINITY};
+    const tap_real largest = sizeof(tap_real) == sizeof(float) ? (tap_real)FLT_MAX : (tap_real)DBL_MAX;
+    for (size_t i = 0; i < N; i++)
+        numbers[i] = i % 2 == 0 ? largest : -largest;
+    cr_assert(tap_is_finite(numbers, N));
+    cr_assert(tap_is_finite(numbers, 0));
+    for (int threads = 1; threads <= 3; threads++)
+        for (size_t place = 0; place < N; place += place % 4096 < 4095 ? 91 : 1)
+            for (int k = 0; k < 3; k++) {
+                tap_real kept = numbers[place];
+                tap_set_threads(threads);
+                numbers[place] = bad[k];
+                cr_assert_not(tap_is_finite(numbers, N), "place %zu", place);
+                cr_assert(tap_is_finite(numbers, place), "before place %zu", place);
+                numbers[place] = kept;
+            }
 }

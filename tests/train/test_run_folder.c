@@ -123,7 +123,7 @@ Test(run_folder, rows_are_counted_as_truncated_whichever_part_is_kept)
         expect_done(RUN("train", "--config", work_path("tiny.cfg"), "--out", out));
         cr_assert_not_null(strstr(read_file(text_of("%s/data.json", out), NULL),
                                   "{\"train\":{\"rows\":4,\"tokens\":8,\"labels\":{\"a\":2,\"b\":2},\"longest\":3,"
-                                  "\"truncated\":1}"));
+                                  "\"truncated\":1,"));
     }
 }
 
