@@ -83,23 +83,25 @@ const struct tap_op tap_embedding_bag_op = {
 static bool bags_fit(struct tap_tape *tape, const struct tap_bags *bags, size_t n, size_t limit)
 {
     const struct tap_op *op = &tap_embedding_bag_op;
-    if (bags == NULL || bags->offsets == NULL || (bags->ids == NULL && bags->offsets[n] > 0)) {
+    const uint32_t *offsets = bags == NULL ? NULL : bags->offsets;
+    uint32_t n_ids = offsets == NULL ? 0 : offsets[n];
+    if (offsets == NULL || (bags->ids == NULL && n_ids > 0)) {
         tap_op_fail(tape, op, TAP_ERR_VALUE, "the bags of %zu rows are missing", n);
         return false;
     }
-    if (bags->offsets[0] != 0) {
-        tap_op_fail(tape, op, TAP_ERR_VALUE, "offset 0 is %u; 0 is needed", bags->offsets[0]);
+    if (offsets[0] != 0) {
+        tap_op_fail(tape, op, TAP_ERR_VALUE, "offset 0 is %u; 0 is needed", offsets[0]);
         return false;
     }
     for (size_t i = 0; i < n; i++)
-        if (bags->offsets[i + 1] < bags->offsets[i]) {
-            tap_op_fail(tape, op, TAP_ERR_VALUE, "offset %zu is %u, below the one before it, %u", i + 1,
-                        bags->offsets[i + 1], bags->offsets[i]);
+        if (offsets[i + 1] < offsets[i]) {
+            tap_op_fail(tape, op, TAP_ERR_VALUE, "offset %zu is %u, below the one before it, %u", i + 1, offsets[i + 1],
+                        offsets[i]);
             return false;
         }
-    for (size_t i = 0; i < bags->offsets[n]; i++)
+    for (uint32_t i = 0; i < n_ids; i++)
         if (bags->ids[i] >= limit) {
-            tap_op_fail(tape, op, TAP_ERR_VALUE, "id %u at position %zu; only numbers below %zu are accepted",
+            tap_op_fail(tape, op, TAP_ERR_VALUE, "id %u at position %u; only numbers below %zu are accepted",
                         bags->ids[i], i, limit);
             return false;
         }
