@@ -22,6 +22,7 @@ brackets, then one line of JSON with every figure.
 import argparse
 import json
 import re
+import shutil
 import statistics
 import subprocess
 import sys
@@ -86,7 +87,7 @@ def fasttext(folder, name, train, test, form, variant):
     command = ("fasttext", "supervised", "-input", train_path, "-output", model, *FASTTEXT, *VARIANTS[variant])
     try:
         start = time.perf_counter()
-        subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+        subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
         seconds = time.perf_counter() - start
         predicted = subprocess.run(("fasttext", "predict", model.with_suffix(".bin"), test_path), check=True,
                                    stdout=subprocess.PIPE, text=True).stdout.splitlines()
@@ -116,8 +117,16 @@ def main():
     parser.add_argument("--runs", type=int, default=3, help="runs of fastText")
     arguments = parser.parse_args()
     peers = arguments.peers or ("tfidf", "fasttext")
+    sets = arguments.sets or SETS
+    missing = [name for name in sets if not (arguments.out / name / "test.jsonl").is_file()]
+    if missing:
+        parser.error(f"{arguments.out / missing[0]}: not there; prepare.py makes it")
+    if "fasttext" in peers and shutil.which("fasttext") is None:
+        parser.error("fasttext: not there; Debian's package has its name; or say --peer tfidf")
+    if arguments.runs < 1:
+        parser.error("--runs must be at least 1")
     results = {}
-    for name in arguments.sets or SETS:
+    for name in sets:
         folder = arguments.out / name
         train, test = read_pairs(folder / "train.jsonl"), read_pairs(folder / "test.jsonl")
         jobs = {}
