@@ -43,7 +43,8 @@ def trec():
 
 
 def sst2():
-    return tuple(decoded(line.split(b" ", 1) for line in lines(f"sst2/stsa.binary.{part}")) for part in ("train", "test"))
+    return tuple(decoded(line.split(b" ", 1) for line in lines(f"sst2/stsa.binary.{part}"))
+                 for part in ("train", "test"))
 
 
 def hash_split(rows):

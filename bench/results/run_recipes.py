@@ -123,8 +123,8 @@ def main():
     print("| set | mean | deviation | min | max | valid | seconds |\n|---|---|---|---|---|---|---|")
     for name, row in results.items():
         valid = "-" if row["valid"] is None else f"{row['valid']:.1f}"
-        print(f"| {name} | {row['mean']:.1f} | {row['deviation']:.2f} | {row['min']:.1f} | {row['max']:.1f} | {valid} | "
-              f"{row['seconds']:.0f} |")
+        print(f"| {name} | {row['mean']:.1f} | {row['deviation']:.2f} | {row['min']:.1f} | {row['max']:.1f} "
+              f"| {valid} | {row['seconds']:.0f} |")
     print()
     print(json.dumps(results))
 
