@@ -31,6 +31,34 @@ static int find_configs(void)
     return n;
 }
 
+/* Configs for files, and a pair of rows in the form that each expects; the first %d is the row's number. */
+static const struct {
+    const char *name, *header, *rows;
+} file_configs[] = {
+    {"spam", "", "ham\tsee you %d\nspam\twin %d now\n"},
+    {"rt_polarity", "", "neg\ta dull film %d\npos\ta bright film %d\n"},
+    {"sst2", "", "0 a dull film %d\n1 a bright film %d\n"},
+    {"trec", "", "DESC:def What is a %d ?\nNUM:count How many %d \xF0 ?\n"}, /* a stray byte, as in the published file */
+    {"banking77", "text,category\n", "\"my card, %d\",card\r\nwhere is my money %d,transfer\r\n"},
+    {"thucnews", "", "\xE8\x82\xA1\xE5\xB8\x82 %d\t0\n\xE7\x90\x83\xE9\x98\x9F %d\t1\n"},
+};
+
+/* A file to train on, for a config that needs one; else NULL. */
+static const char *write_data(const char *name)
+{
+    for (size_t i = 0; i < sizeof file_configs / sizeof file_configs[0]; i++) {
+        const char *text = file_configs[i].header;
+        if (strcmp(name, file_configs[i].name) != 0)
+            continue;
+        for (int row = 0; row < 30; row++)
+            text = text_of("%s%s", text, text_of(file_configs[i].rows, row, row));
+        const char *path = work_path(text_of("%s.%s", name, strcmp(name, "banking77") == 0 ? "csv" : "txt"));
+        write_text_file(path, text);
+        return path;
+    }
+    return NULL;
+}
+
 /* What makes a config quick to try, and what it needs from outside. */
 static int add_settings(const char *name, const char *arguments[MOST_ARGUMENTS], int n)
 {
@@ -41,20 +69,16 @@ static int add_settings(const char *name, const char *arguments[MOST_ARGUMENTS],
             arguments[n++] = base[i];
         }
     }
+    const char *data = write_data(name);
     arguments[n++] = "--set";
-    if (strcmp(name, "spam") == 0) {
-        write_tiny_data(work_path("spam.tsv"), 60);
-        arguments[n++] = text_of("data.train=%s", work_path("spam.tsv"));
-    } else {
-        arguments[n++] = "task.rows=200";
-    }
+    arguments[n++] = data != NULL ? text_of("data.train=%s", data) : "task.rows=200";
     return n;
 }
 
 Test(configs, each_one_trains_two_steps_and_its_model_predicts)
 {
     int n_configs = find_configs();
-    cr_assert_geq(n_configs, 9);
+    cr_assert_geq(n_configs, 14);
     for (int i = 0; i < n_configs; i++) {
         const char *out = work_path(names[i]);
         const char *arguments[MOST_ARGUMENTS] = {
