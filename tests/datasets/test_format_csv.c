@@ -163,9 +163,9 @@ Test(format_csv, empty_lines_are_passed_over_at_both_ends_alone)
 Test(format_csv, empty_labels_are_refused_with_their_line)
 {
     READ("a,one\n\"\",two\n");
-    expect_refusal(TAP_ERR_FORMAT, "in.csv:2: the label is empty");
+    expect_refusal(TAP_ERR_FORMAT, "in.csv:2: the label (column 1) is empty");
     READ(",,\n");
-    expect_refusal(TAP_ERR_FORMAT, "in.csv:1: the label is empty");
+    expect_refusal(TAP_ERR_FORMAT, "in.csv:1: the label (column 1) is empty");
 }
 
 Test(format_csv, bad_bytes_are_refused_with_their_physical_line)
