@@ -57,11 +57,19 @@ static void set_clear(struct text_set *set)
     tap_mem_free(set->slots);
 }
 
-/* Counts duplicates, conflicts, rows in `train` and replaced bytes, and leaves the part's texts in `own`. `train` is
- * NULL for the training part. */
-static void compare_rows(struct tap_row_choice choice, const struct text_set *train, struct text_set *own,
+static bool has_text(const struct text_set *set, uint64_t hash, const char *text, size_t n_bytes)
+{
+    uint32_t row;
+    size_t slot;
+    return set->n_slots > 0 && find_text(set, hash, text, n_bytes, &row, &slot);
+}
+
+/* Counts duplicates, conflicts, rows in the parts before this one and replaced bytes, and leaves the part's texts in its
+ * set. The sets of absent parts are empty. */
+static void compare_rows(struct tap_row_choice choice, enum tap_part part, struct text_set sets[TAP_N_PARTS],
                          struct tap_data_summary *summary)
 {
+    struct text_set *own = &sets[part];
     const struct tap_rows *rows = choice.rows;
     for (uint32_t row = 0; row < rows->n; row++) {
         size_t n_bytes, slot;
@@ -71,7 +79,10 @@ static void compare_rows(struct tap_row_choice choice, const struct text_set *tr
         const char *text = tap_rows_text(rows, row, &n_bytes);
         uint64_t hash = tap_fnv(TAP_FNV_START, text, n_bytes);
         summary->n_replaced_bytes += rows->rows[row].n_replaced;
-        summary->n_in_train += train != NULL && find_text(train, hash, text, n_bytes, &first, &slot);
+        if (part != TAP_PART_TRAIN)
+            summary->n_in_train += has_text(&sets[TAP_PART_TRAIN], hash, text, n_bytes);
+        if (part == TAP_PART_TEST)
+            summary->n_in_valid += has_text(&sets[TAP_PART_VALID], hash, text, n_bytes);
         if (find_text(own, hash, text, n_bytes, &first, &slot)) {
             summary->n_duplicates++;
             summary->n_conflicts += rows->rows[first].label != rows->rows[row].label;
@@ -115,13 +126,13 @@ static enum tap_status count_lengths(const struct tap_dataset *dataset, struct t
     return TAP_OK;
 }
 
-static enum tap_status summarize(struct tap_row_choice choice, const struct tap_dataset *dataset,
-                                 const struct text_set *train, struct text_set *own, struct tap_data_summary *summary,
+static enum tap_status summarize(struct tap_row_choice choice, enum tap_part part, const struct tap_dataset *dataset,
+                                 struct text_set sets[TAP_N_PARTS], struct tap_data_summary *summary,
                                  struct tap_error *error)
 {
-    if (!set_init(own, choice.rows, dataset->n_rows))
+    if (!set_init(&sets[part], choice.rows, dataset->n_rows))
         return tap_error_memory(error, "the summary of the data");
-    compare_rows(choice, train, own, summary);
+    compare_rows(choice, part, sets, summary);
     for (size_t i = 0; i < dataset->n_tokens; i++)
         summary->n_unknown_tokens += dataset->tokens[i] == TAP_TOKEN_UNKNOWN;
     return count_lengths(dataset, summary, error);
@@ -132,18 +143,13 @@ enum tap_status tap_data_summarize(const struct tap_row_choice choices[TAP_N_PAR
                                    struct tap_data_summary out_summaries[TAP_N_PARTS], struct tap_error *error)
 {
     struct tap_data_summary summaries[TAP_N_PARTS] = {0};
-    struct text_set train = {0};
+    struct text_set sets[TAP_N_PARTS] = {0};
     enum tap_status status = TAP_OK;
-    for (int part = 0; part < TAP_N_PARTS && status == TAP_OK; part++) {
-        struct text_set other = {0};
-        bool is_train = part == TAP_PART_TRAIN;
-        if (datasets[part].n_rows == 0)
-            continue;
-        status = summarize(choices[part], &datasets[part], is_train ? NULL : &train, is_train ? &train : &other,
-                           &summaries[part], error);
-        set_clear(&other);
-    }
-    set_clear(&train);
+    for (int part = 0; part < TAP_N_PARTS && status == TAP_OK; part++)
+        if (datasets[part].n_rows > 0)
+            status = summarize(choices[part], (enum tap_part)part, &datasets[part], sets, &summaries[part], error);
+    for (int part = 0; part < TAP_N_PARTS; part++)
+        set_clear(&sets[part]);
     if (status == TAP_OK)
         memcpy(out_summaries, summaries, sizeof summaries);
     return status;

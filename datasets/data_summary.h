@@ -20,6 +20,7 @@ struct tap_data_summary {
     uint32_t n_duplicates;             /* rows whose text an earlier row of the part has */
     uint32_t n_conflicts;              /* of these, rows whose label is not that of the first row with the text */
     uint32_t n_in_train;               /* rows whose text the training part has, too; 0 for the training part itself */
+    uint32_t n_in_valid;               /* the same of the validation part; for the test part alone */
     uint64_t n_unknown_tokens;         /* unknown ones among the tokens of the rows */
     uint64_t n_replaced_bytes;         /* bad bytes that became U+FFFD as the rows were read */
 };
@@ -27,7 +28,7 @@ struct tap_data_summary {
 /* Fills in the summaries of all parts, by enum tap_part: `choices` says which rows they have, `datasets` how these were
  * encoded.
  *
- * Cost    one pass over all texts; memory for a hash of every row of one file
+ * Cost    one pass over all texts; memory for a hash of every row of each file
  * Errors  TAP_ERR_MEMORY */
 enum tap_status tap_data_summarize(const struct tap_row_choice choices[TAP_N_PARTS],
                                    const struct tap_dataset datasets[TAP_N_PARTS],

@@ -78,6 +78,8 @@ static void add_findings(struct line *line, const struct tap_data_summary *summa
         add(line, " (%u with another label)", (unsigned)summary->n_conflicts);
     if (summary->n_in_train > 0)
         add(line, "; %u row%s also in train", (unsigned)summary->n_in_train, summary->n_in_train == 1 ? "" : "s");
+    if (summary->n_in_valid > 0)
+        add(line, "; %u row%s also in valid", (unsigned)summary->n_in_valid, summary->n_in_valid == 1 ? "" : "s");
     if (summary->n_replaced_bytes > 0)
         add(line, "; %" PRIu64 " byte%s replaced", summary->n_replaced_bytes,
             summary->n_replaced_bytes == 1 ? "" : "s");

@@ -47,6 +47,7 @@ static struct tap_json *part_report(const struct tap_data *data, enum tap_part p
     tap_json_set_integer(object, "duplicates", summary->n_duplicates, error);
     tap_json_set_integer(object, "conflicts", summary->n_conflicts, error);
     tap_json_set_integer(object, "in_train", summary->n_in_train, error);
+    tap_json_set_integer(object, "in_valid", summary->n_in_valid, error);
     tap_json_set_integer(object, "unknown_tokens", (int64_t)summary->n_unknown_tokens, error);
     tap_json_set_real(object, "unknown_rate", unknown_rate(data, part), error);
     tap_json_set_integer(object, "replaced", (int64_t)summary->n_replaced_bytes, error);

@@ -89,6 +89,8 @@ Test(data_summary, rows_that_are_in_train_as_well_are_counted_whatever_their_lab
     expect_texts(TAP_PART_TRAIN, 1, 0, 0);
     expect_texts(TAP_PART_VALID, 2, 1, 2);
     expect_texts(TAP_PART_TEST, 0, 0, 0);
+    cr_expect_eq(summary_of(TAP_PART_TEST)->n_in_valid, 1);
+    cr_expect_eq(summary_of(TAP_PART_VALID)->n_in_valid, 0, "for the test part alone");
 }
 
 Test(data_summary, parts_cut_from_one_file_are_compared_as_parts)

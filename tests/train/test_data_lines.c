@@ -40,7 +40,7 @@ Test(data_lines, every_part_has_two_lines)
                  "1 row also in train\n"
                  "  rows by tokens: 1: 1, 2: 1\n"
                  "test: 4 rows, 7 tokens (1 to 3, half have up to 1); labels: b 4, a 0; 57.1% unknown tokens; "
-                 "2 rows also in train\n"
+                 "2 rows also in train; 1 row also in valid\n"
                  "  rows by tokens: 1: 2, 2: 1, 3: 1\n");
 }
 
@@ -53,7 +53,7 @@ Test(data_lines, a_part_that_is_not_there_has_no_line_and_is_zero_in_data_json)
     cr_expect_eq(count_of(result.out, "\nvalid: "), 0, "%s", result.out);
     cr_expect_eq(count_of(result.out, "\ntest: "), 0, "%s", result.out);
     const char *nothing = "{\"rows\":0,\"tokens\":0,\"labels\":{\"a\":0,\"b\":0},\"longest\":0,\"truncated\":0,"
-                          "\"lengths\":[],\"duplicates\":0,\"conflicts\":0,\"in_train\":0,\"unknown_tokens\":0,"
+                          "\"lengths\":[],\"duplicates\":0,\"conflicts\":0,\"in_train\":0,\"in_valid\":0,\"unknown_tokens\":0,"
                           "\"unknown_rate\":0.0,\"replaced\":0}";
     const char *report = read_file(work_path("run/data.json"), NULL);
     cr_expect_not_null(strstr(report, text_of(",\"valid\":%s,\"test\":%s}", nothing, nothing)), "%s", report);

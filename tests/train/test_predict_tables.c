@@ -366,14 +366,14 @@ Test(predict_tables, a_text_has_the_same_tokens_in_every_format_and_in_training)
     static const int n_training[] = {N_TEXTS, N_TEXTS, N_LINE_TEXTS, N_LINE_TEXTS, N_LINE_TEXTS, N_FIELD_TEXTS};
     static const char *const prediction[] = {"jsonl", "csv", "text", "tsv"};
     static const int n_prediction[] = {N_TEXTS, N_TEXTS, N_LINE_TEXTS, N_FIELD_TEXTS};
-    static const char *const tokenizers[] = {"byte", "char", "word"};
-    for (int t = 0; t < 3; t++) {
+    static const char *const tokenizers[] = {"byte", "char", "word", "wordpiece"};
+    for (int t = 0; t < 4; t++) {
         struct tap_error error = {0};
         work_remove();
         /* all texts are learned, so that every byte has a number of its own */
         write_text_file(work_path("data.csv"), text_of("%sbad,x\nbad,y\n", as_format("csv", N_TEXTS)));
         make_model_of(work_path("data.csv"),
-                      text_of("valid_fraction: 0, max_length: 100, lowercase: false, tokenizer: %s", tokenizers[t]));
+                      text_of("valid_fraction: 0, max_length: 100, lowercase: false, char_ngrams: 50, bigrams: 40, tokenizer: %s", tokenizers[t]));
         struct tap_checkpoint *checkpoint = tap_checkpoint_open(MODEL, &error);
         cr_assert_not_null(checkpoint, "%s", error.message);
         const char *all = tokens_in_training(checkpoint, "jsonl", N_TEXTS);

@@ -97,15 +97,15 @@ Test(run_folder, data_json_tells_what_each_part_holds)
     cr_assert_str_eq(read_file(work_path("run/data.json"), NULL),
                      "{\"train\":{\"rows\":4,\"tokens\":7,\"labels\":{\"a\":2,\"b\":2},\"longest\":3,\"truncated\":0,"
                      "\"lengths\":[{\"upto\":1,\"rows\":2},{\"upto\":2,\"rows\":1},{\"upto\":4,\"rows\":1}],"
-                     "\"duplicates\":0,\"conflicts\":0,\"in_train\":0,\"unknown_tokens\":1,"
+                     "\"duplicates\":0,\"conflicts\":0,\"in_train\":0,\"in_valid\":0,\"unknown_tokens\":1,"
                      "\"unknown_rate\":0.142857143,\"replaced\":0},"
                      "\"valid\":{\"rows\":1,\"tokens\":2,\"labels\":{\"a\":1,\"b\":0},\"longest\":2,\"truncated\":0,"
                      "\"lengths\":[{\"upto\":1,\"rows\":0},{\"upto\":2,\"rows\":1}],"
-                     "\"duplicates\":0,\"conflicts\":0,\"in_train\":0,\"unknown_tokens\":1,\"unknown_rate\":0.5,"
+                     "\"duplicates\":0,\"conflicts\":0,\"in_train\":0,\"in_valid\":0,\"unknown_tokens\":1,\"unknown_rate\":0.5,"
                      "\"replaced\":0},"
                      "\"test\":{\"rows\":2,\"tokens\":4,\"labels\":{\"a\":0,\"b\":2},\"longest\":3,\"truncated\":1,"
                      "\"lengths\":[{\"upto\":1,\"rows\":1},{\"upto\":2,\"rows\":0},{\"upto\":4,\"rows\":1}],"
-                     "\"duplicates\":0,\"conflicts\":0,\"in_train\":1,\"unknown_tokens\":0,\"unknown_rate\":0.0,"
+                     "\"duplicates\":0,\"conflicts\":0,\"in_train\":1,\"in_valid\":0,\"unknown_tokens\":0,\"unknown_rate\":0.0,"
                      "\"replaced\":0}}");
 }
 
