@@ -226,11 +226,11 @@ enum tap_status tap_tokenizer_encode(const struct tap_tokenizer *tokenizer, cons
     bool is_truncated = false;
     bool has_memory = !tokenizer->add_cls || append(tokenizer, buffer, TAP_TOKEN_CLS, NULL, 0, 0);
     while (has_memory && !is_truncated && tokenizer->kind->next(&cursor)) {
-        size_t n_word = cursor.n_token_bytes < TAP_TOKEN_MAX_BYTES ? cursor.n_token_bytes : TAP_TOKEN_MAX_BYTES;
         is_truncated = tokenizer->truncate == TAP_TRUNCATE_HEAD && buffer->n - first == room;
         if (!is_truncated)
-            has_memory = append(tokenizer, buffer, lookup(tokenizer, &cursor), cursor.token, n_word, previous);
-        previous = tap_ngram_hash(cursor.token, n_word);
+            has_memory =
+                append(tokenizer, buffer, lookup(tokenizer, &cursor), cursor.token, cursor.n_written_bytes, previous);
+        previous = tap_ngram_hash(cursor.token, cursor.n_written_bytes);
     }
     if (has_memory && buffer->n == first)
         has_memory = append(tokenizer, buffer, TAP_TOKEN_UNKNOWN, NULL, 0, 0);

@@ -34,6 +34,7 @@ static bool next_byte(struct tap_token_cursor *cursor)
     size_t n_bytes = tap_unicode_encode(character.code_point, bytes);
     write_name((unsigned char)bytes[cursor->n_done], cursor->token);
     cursor->n_token_bytes = NAME_BYTES;
+    cursor->n_written_bytes = NAME_BYTES;
     if (++cursor->n_done == n_bytes) {
         cursor->n_done = 0;
         cursor->position += character.n_bytes;

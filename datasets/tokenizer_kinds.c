@@ -38,6 +38,7 @@ void tap_token_cursor_start(struct tap_token_cursor *cursor, const struct tap_to
     cursor->n_done = 0;
     cursor->lowercase = tokenizer->lowercase;
     cursor->n_token_bytes = 0; /* the bytes of `token` stay undefined */
+    cursor->n_written_bytes = 0;
     cursor->word.n_pieces = 0;
     cursor->word.n_given = 0;
 }
@@ -59,8 +60,11 @@ void tap_token_cursor_take(struct tap_token_cursor *cursor, const struct tap_cha
 {
     char bytes[TAP_UTF8_MAX_BYTES];
     size_t n_bytes = tap_unicode_encode(character->code_point, bytes);
-    if (cursor->n_token_bytes + n_bytes <= TAP_TOKEN_MAX_BYTES)
+    bool is_whole = cursor->n_written_bytes == cursor->n_token_bytes;
+    if (is_whole && cursor->n_token_bytes + n_bytes <= TAP_TOKEN_MAX_BYTES) {
         memcpy(cursor->token + cursor->n_token_bytes, bytes, n_bytes);
+        cursor->n_written_bytes += n_bytes;
+    }
     cursor->n_token_bytes += n_bytes;
     cursor->position += character->n_bytes;
 }
@@ -68,6 +72,7 @@ void tap_token_cursor_take(struct tap_token_cursor *cursor, const struct tap_cha
 bool tap_token_cursor_skip_invisible(struct tap_token_cursor *cursor, struct tap_character *out)
 {
     cursor->n_token_bytes = 0;
+    cursor->n_written_bytes = 0;
     while (tap_token_cursor_peek(cursor, out)) {
         if (out->class != TAP_UNICODE_INVISIBLE)
             return true;

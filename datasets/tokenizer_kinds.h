@@ -33,8 +33,9 @@ struct tap_token_cursor {
     uint32_t n_done; /* of that character's bytes (byte kind) or parts (wordpiece), those already taken */
     bool lowercase;
     char token[TAP_TOKEN_MAX_BYTES];
-    size_t n_token_bytes; /* beyond TAP_TOKEN_MAX_BYTES: unknown, as too long, and token holds at most its start */
-    struct tap_word word; /* wordpiece only */
+    size_t n_token_bytes;   /* beyond TAP_TOKEN_MAX_BYTES: unknown, as too long or (wordpiece) not in the vocabulary */
+    size_t n_written_bytes; /* of token that are there: all, or of an unknown one as many whole characters as fit */
+    struct tap_word word;   /* wordpiece only */
 };
 
 struct tap_word_counts;

@@ -164,6 +164,22 @@ static void match(const struct tap_string_table *vocabulary, struct tap_word *wo
     }
 }
 
+/* Makes the token the whole word, unknown: the spelling is for its n-grams. */
+static void take_unknown(struct tap_token_cursor *cursor)
+{
+    const struct tap_word *word = &cursor->word;
+    cursor->n_token_bytes = TAP_TOKEN_MAX_BYTES + 1;
+    cursor->n_written_bytes = 0;
+    for (uint32_t i = 0; i < word->n_characters && i < TAP_WORD_MAX_CHARACTERS; i++) {
+        char bytes[TAP_UTF8_MAX_BYTES];
+        size_t n_bytes = tap_unicode_encode(word->characters[i], bytes);
+        if (cursor->n_written_bytes + n_bytes > TAP_TOKEN_MAX_BYTES)
+            break;
+        memcpy(cursor->token + cursor->n_written_bytes, bytes, n_bytes);
+        cursor->n_written_bytes += n_bytes;
+    }
+}
+
 static bool next_piece(struct tap_token_cursor *cursor)
 {
     const struct tap_string_table *vocabulary = &cursor->tokenizer->vocabulary;
@@ -174,11 +190,13 @@ static bool next_piece(struct tap_token_cursor *cursor)
         match(vocabulary, word);
     }
     uint32_t number = word->pieces[word->n_given++];
-    cursor->n_token_bytes = TAP_TOKEN_MAX_BYTES + 1; /* unknown */
-    if (number != TAP_TOKEN_UNKNOWN) {
-        cursor->n_token_bytes = tap_string_table_length(vocabulary, number);
-        memcpy(cursor->token, tap_string_table_get(vocabulary, number), cursor->n_token_bytes);
+    if (number == TAP_TOKEN_UNKNOWN) {
+        take_unknown(cursor);
+        return true;
     }
+    cursor->n_token_bytes = tap_string_table_length(vocabulary, number);
+    cursor->n_written_bytes = cursor->n_token_bytes;
+    memcpy(cursor->token, tap_string_table_get(vocabulary, number), cursor->n_token_bytes);
     return true;
 }
 

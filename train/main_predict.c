@@ -22,6 +22,7 @@ static const char help[] =
     "           csv       columns by RFC 4180, between commas, semicolons or tabs\n"
     "           tsv       columns between tabs, no quoting\n"
     "           jsonl     a JSON object a line\n"
+    "                     in a table, empty lines at the end are passed over, others refused\n"
     "  --text-column C    csv, tsv, jsonl: where the text stands, a number from 1 or a name; left out: as in the "
     "training\n"
     "                     files when they were of this format, else column 1, in jsonl the member text\n"

@@ -42,8 +42,9 @@ enum tap_status prediction_input_columns(struct prediction_input_options *option
         options->column_key = "the model's data.text_column (--text-column names another)";
         options->text_column =
             options->source == SOURCE_JSONL ? tap_record_text_key(data.text_column) : data.text_column;
-        if (options->header == NULL)
-            options->header = data.header;
+        bool names_label = options->source != SOURCE_JSONL && !is_number(data.label_column);
+        if (options->header == NULL) /* a label column by name makes training's `auto` a header, too */
+            options->header = strcmp(data.header, "auto") == 0 && names_label ? "yes" : data.header;
     }
     if (options->text_column == NULL)
         options->text_column = options->source == SOURCE_JSONL ? "text" : "1";

@@ -43,11 +43,15 @@ void report_progress(struct report *report, const char *format, ...)
 
 void report_error(const char *format, ...)
 {
+    char line[8192];
     va_list arguments;
     va_start(arguments, format);
-    vfprintf(stderr, format, arguments);
-    fputc('\n', stderr);
+    int n = vsnprintf(line, sizeof line, format, arguments);
     va_end(arguments);
+    for (char *c = line; *c != '\0'; c++) /* a name or value may hold a line end, which must not end the line */
+        if ((unsigned char)*c < ' ' || *c == '\x7F')
+            *c = '?';
+    fprintf(stderr, "%s%s\n", line, n >= (int)sizeof line ? "..." : "");
 }
 
 void report_warning(const char *message)

@@ -125,6 +125,40 @@ Test(ngrams, what_is_cut_off_takes_its_ngrams_along)
     tap_tokenizer_free(tokenizer);
 }
 
+/* The n-grams of the only token of `text` after another text, which must not matter. */
+static void expect_own_spelling(const char *kind, const char *text, const char *before, size_t n_spelling)
+{
+    const struct tap_tokenizer_options options = {.kind = kind, .lowercase = true, .max_length = 50, .ngrams = both};
+    struct tap_tokenizer *tokenizer = tap_tokenizer_from_parts(&options, (const char *[]){"[UNK]", "a"}, 2, &error);
+    struct tap_token_buffer buffer = {0};
+    cr_assert_not_null(tokenizer, "%s", error.message);
+    encode(tokenizer, before, &buffer);
+    size_t first = buffer.n;
+    encode(tokenizer, text, &buffer);
+    cr_assert_eq(buffer.n, first + 1, "%s", kind);
+    cr_expect_eq(buffer.ids[first], TAP_TOKEN_UNKNOWN);
+    uint32_t spelling = buffer.ngrams.spellings[first];
+    cr_assert_neq(spelling, TAP_NO_NGRAM);
+    cr_expect_eq(tap_string_table_length(&buffer.ngrams.words, spelling), n_spelling, "%s", kind);
+    cr_expect_eq(memcmp(tap_string_table_get(&buffer.ngrams.words, spelling), text, n_spelling), 0, "%s", kind);
+    tap_token_buffer_clear(&buffer);
+    tap_tokenizer_free(tokenizer);
+}
+
+Test(ngrams, an_unknown_or_too_long_token_has_the_ngrams_of_its_own_text)
+{
+    static char thai[100 * 3 + 1], latin[301];
+    for (int i = 0; i < 100; i++)
+        memcpy(thai + i * 3, "\xE0\xB8\x81", 3);
+    memset(latin, 'x', 300);
+    expect_own_spelling("wordpiece", "zebra", "a", 5);
+    expect_own_spelling("wordpiece", "zebra", "unknown a others", 5);
+    expect_own_spelling("wordpiece", latin, "a", 100); /* more than 100 characters: its first 100 */
+    expect_own_spelling("wordpiece", thai, "a", 255);
+    expect_own_spelling("word", thai, "a", 255); /* as many whole characters as 256 bytes hold */
+    expect_own_spelling("word", latin, thai, 256);
+}
+
 Test(ngrams, a_batch_holds_the_bags_of_its_tokens_in_order)
 {
     struct tap_tokenizer *tokenizer = new_tokenizer(both, false, 9);

@@ -145,6 +145,20 @@ Test(predict_tables, the_column_is_that_of_training_in_a_table_of_the_same_kind)
     cr_expect_eq(count_lines(PREDICT("a,plum\n", "--input-format", "csv", "--header", "no", "--format", "label")), 1);
 }
 
+Test(predict_tables, a_header_that_training_had_for_its_label_column_is_one_here)
+{
+    work_remove();
+    write_text_file(work_path("data.csv"), "cls,text\nbad,plum fig\ngood,nut rye\nbad,fig\ngood,rye\n");
+    make_model_of(work_path("data.csv"), "label_column: cls, text_column: 2, valid_fraction: 0");
+    const char *out = PREDICT("cls,text\nbad,plum\n", "--input-format", "csv");
+    cr_expect_eq(strncmp(out, "cls,text,predicted_label,predicted_probability\nbad,plum,", 56), 0, "%s", out);
+}
+
+Test(predict_tables, a_line_end_in_an_argument_does_not_end_the_message)
+{
+    EXPECT_ERROR(TRY_PREDICT("", "--input-format", "x\ny"), 2, "--input-format: x?y; accepted: ");
+}
+
 Test(predict_tables, a_bad_record_is_named_and_those_before_it_answered)
 {
     static const struct {
