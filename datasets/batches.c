@@ -70,22 +70,27 @@ static int compare_falling(const void *a_pointer, const void *b_pointer)
 }
 
 /* Memory for the n-grams of the largest batch: no batch has more of them than the rows that have the most, together. */
-static bool reserve_ngrams(struct tap_batches *batches)
+static enum tap_status reserve_ngrams(struct tap_batches *batches, struct tap_error *error)
 {
     const struct tap_dataset *dataset = batches->dataset;
     size_t total = 0;
     if (!dataset->has_ngrams)
-        return true;
+        return TAP_OK;
     size_t *counts = tap_mem_new(dataset->n_rows, sizeof *counts);
     if (counts == NULL)
-        return false;
+        return tap_error_memory(error, "a batch");
     for (uint32_t row = 0; row < dataset->n_rows; row++)
         counts[row] = tap_ngram_store_count(&dataset->ngrams, dataset->offsets[row], row_length(dataset, row));
     qsort(counts, dataset->n_rows, sizeof *counts, compare_falling);
     for (uint32_t i = 0; i < batches->n_sequences; i++)
         total += counts[i];
     tap_mem_free(counts);
-    return tap_ngram_batch_reserve(&batches->ngrams, batches->n_tokens, total);
+    if (total >= UINT32_MAX)
+        return tap_error_set(error, TAP_ERR_VALUE,
+                             "train.batch_size: %u; a batch could hold %zu character n-grams, %u at most",
+                             batches->options.batch_size, total, UINT32_MAX - 1);
+    return tap_ngram_batch_reserve(&batches->ngrams, batches->n_tokens, total) ? TAP_OK
+                                                                               : tap_error_memory(error, "a batch");
 }
 
 static enum tap_status take_memory(struct tap_batches *batches, struct tap_error *error)
@@ -107,9 +112,9 @@ static enum tap_status take_memory(struct tap_batches *batches, struct tap_error
     if (batches->options.word_dropout > 0)
         batches->dropped = tap_mem_new(batches->dataset->longest, sizeof *batches->dropped);
     if (batches->tokens == NULL || batches->offsets == NULL || batches->labels == NULL ||
-        (batches->options.word_dropout > 0 && batches->dropped == NULL) || !reserve_ngrams(batches))
+        (batches->options.word_dropout > 0 && batches->dropped == NULL))
         return tap_error_memory(error, "a batch");
-    return TAP_OK;
+    return reserve_ngrams(batches, error);
 }
 
 struct tap_batches *tap_batches_new(const struct tap_dataset *dataset, const struct tap_batches_options *options,

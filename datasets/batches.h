@@ -32,8 +32,8 @@ struct tap_batches_options {
 struct tap_batches;
 
 /* A batch maker at the start of epoch 1 (`dataset`, not empty, must outlive it). Takes all its memory here; nothing
- * that follows allocates. NULL, with the error set, when a batch could hold more than 2^32 - 1 tokens or memory runs
- * out. */
+ * that follows allocates. NULL, with the error set, when a batch could hold more than 2^32 - 1 tokens or n-grams, or
+ * memory runs out. */
 struct tap_batches *tap_batches_new(const struct tap_dataset *dataset, const struct tap_batches_options *options,
                                     struct tap_error *error);
 void tap_batches_free(struct tap_batches *batches);

@@ -230,7 +230,8 @@ enum tap_status tap_tokenizer_encode(const struct tap_tokenizer *tokenizer, cons
         if (!is_truncated)
             has_memory =
                 append(tokenizer, buffer, lookup(tokenizer, &cursor), cursor.token, cursor.n_written_bytes, previous);
-        previous = tap_ngram_hash(cursor.token, cursor.n_written_bytes);
+        if (tokenizer->ngrams.bigram_buckets > 0)
+            previous = tap_ngram_hash(cursor.token, cursor.n_written_bytes);
     }
     if (has_memory && buffer->n == first)
         has_memory = append(tokenizer, buffer, TAP_TOKEN_UNKNOWN, NULL, 0, 0);

@@ -392,3 +392,16 @@ Test(batches, ngrams_come_with_their_rows_in_any_order_and_take_no_memory)
     tap_ngram_store_clear(store);
     dataset.has_ngrams = false;
 }
+
+Test(batches, more_ngrams_than_32_bits_count_are_refused_by_name)
+{
+    static uint32_t spellings[n_rows * most_length];
+    size_t starts[] = {0, 3000000000}; /* of one spelling; nobody looks at its n-grams */
+    const struct tap_batches_options one = {.batch_size = 1};
+    dataset.has_ngrams = true;
+    dataset.ngrams = (struct tap_ngram_store){.spellings = spellings, .starts = starts, .n_tokens = dataset.n_tokens};
+    cr_assert_null(tap_batches_new(&dataset, &one, &error));
+    cr_expect_str_eq(error.message, "train.batch_size: 1; a batch could hold 51000000000 character n-grams, 4294967294 at most");
+    dataset.ngrams = (struct tap_ngram_store){0};
+    dataset.has_ngrams = false;
+}
